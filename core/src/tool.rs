@@ -1,0 +1,106 @@
+//! What a tool is, what it is asked and what it answers.
+
+use crate::json::RawJson;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// A tool that can be offered to the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolSpec {
+    /// Name the model calls it by; unique in a session.
+    pub name: Arc<str>,
+    /// What it does, for the model.
+    pub description: Arc<str>,
+    /// JSON Schema of its input, an object schema.
+    pub input_schema: RawJson,
+    /// What running it may touch; decides the default permission.
+    pub class: ToolClass,
+    /// Member of the input that names the file or folder it works on.
+    pub path_member: Option<&'static str>,
+    /// Whether it may run beside other calls of the same batch (DEC-26).
+    pub parallel: bool,
+}
+
+/// What running a tool may touch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToolClass {
+    /// Looks at nothing outside the process (`CurrentTime`).
+    Inert,
+    /// Reads files (`Read`, `Glob`, `Grep`).
+    ReadOnly,
+    /// Changes files it names (`Write`, `Edit`).
+    Edit,
+    /// Runs commands (`Bash`, command tools).
+    Execute,
+}
+
+/// A call as the model made it, under its session-wide id (DEC-35).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolCall {
+    /// Id, unique in the session.
+    pub id: Arc<str>,
+    /// Name of the tool.
+    pub name: Arc<str>,
+    /// Input object.
+    pub input: RawJson,
+}
+
+/// What a tool body is asked to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolRequest {
+    /// The call; `input` is what was decided on, not always what the model wrote.
+    pub call: ToolCall,
+    /// How far the decision reaches for paths.
+    pub access: Access,
+    /// Folders the session works in; the first is the current directory.
+    pub directories: Arc<[String]>,
+    /// Variables set for tool children by `update_environment_variables` (DEC-22).
+    pub environment: Arc<BTreeMap<String, String>>,
+}
+
+/// How far a permission decision reaches for the paths a call names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Nobody was asked: the body refuses what resolves outside the working directories.
+    WorkingDirectories,
+    /// Somebody, a rule or a mode allowed this call as it stands.
+    Granted,
+}
+
+/// How a tool call ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolOutcome {
+    /// What the tool says to the model.
+    pub content: Vec<ToolContent>,
+    /// Whether it failed.
+    pub is_error: bool,
+}
+
+impl ToolOutcome {
+    /// A text result.
+    #[must_use]
+    pub fn text(text: impl Into<String>) -> Self {
+        Self {
+            content: alloc::vec![ToolContent::Text(text.into())],
+            is_error: false,
+        }
+    }
+
+    /// A failure, told as text.
+    #[must_use]
+    pub fn error(text: impl Into<String>) -> Self {
+        Self {
+            content: alloc::vec![ToolContent::Text(text.into())],
+            is_error: true,
+        }
+    }
+}
+
+/// One part of a tool's answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ToolContent {
+    /// Text.
+    Text(String),
+}

@@ -1,0 +1,2 @@
+//! A coding agent behind a pipe: the command-line binary.
+fn main() {}

@@ -1,0 +1,1 @@
+//! The runtime-free half of every AgentX driver.

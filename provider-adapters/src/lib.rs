@@ -1,0 +1,1 @@
+//! Model API adapters of AgentX, without IO.

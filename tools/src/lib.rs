@@ -1,0 +1,1 @@
+//! Blocking, cancellable tool bodies of AgentX.
