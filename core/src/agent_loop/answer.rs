@@ -8,7 +8,7 @@
 //! answer ends. Calls are finished by the end of the answer alone, so a cut
 //! answer shows and keeps none of them (DEC-41).
 
-use crate::guard::Redactor;
+use crate::guard::{Guard, Redactor};
 use crate::model::{Block, Delta, StopReason, Usage};
 use alloc::collections::VecDeque;
 use alloc::string::String;
@@ -68,7 +68,7 @@ pub(crate) struct Finished {
 /// The answer under construction.
 #[derive(Debug)]
 pub(crate) struct Answer {
-    redactor: Redactor,
+    guard: Guard,
     message_id: Option<String>,
     started: bool,
     opened: usize,
@@ -104,10 +104,10 @@ struct OpenCall {
 }
 
 impl Answer {
-    /// An empty answer; `redactor` is a fresh one over the session's credentials.
-    pub(crate) const fn new(redactor: Redactor) -> Self {
+    /// An empty answer; `guard` holds the session's credentials.
+    pub(crate) const fn new(guard: Guard) -> Self {
         Self {
-            redactor,
+            guard,
             message_id: None,
             started: false,
             opened: 0,
@@ -139,7 +139,7 @@ impl Answer {
         match delta {
             Delta::MessageId(id) => {
                 if !id.is_empty() {
-                    self.message_id = Some(self.redactor.redact(&id).into_owned());
+                    self.message_id = Some(self.guard.redact(&id).into_owned());
                 }
             }
             Delta::Text(text) => self.text(&text),
@@ -148,15 +148,15 @@ impl Answer {
             Delta::CallStart { index, id, name } => {
                 self.close_block();
                 let number = self.next_number();
-                let name: Arc<str> = self.redactor.redact(&name).into();
-                let id = map_id(&self.redactor.redact(&id));
+                let name: Arc<str> = self.guard.redact(&name).into();
+                let id = map_id(&self.guard.redact(&id));
                 self.out.push_back(Streamed::Opened(Opened::Call {
                     block: number,
                     id: id.clone(),
                     name: name.clone(),
                 }));
                 let call = Proposed { id, name, arguments: String::new() };
-                self.calls.push(OpenCall { key: index, number, redactor: self.redactor.fresh(), call });
+                self.calls.push(OpenCall { key: index, number, redactor: self.guard.redactor(), call });
             }
             Delta::CallArguments { index, text } => self.arguments(index, &text),
             Delta::Usage(usage) => self.usage = usage,
@@ -229,7 +229,7 @@ impl Answer {
             self.close_block();
             self.open_block(BlockKind::Thinking { signature: None });
         }
-        let text = self.redactor.redact(text).into_owned();
+        let text = self.guard.redact(text).into_owned();
         if let Some(OpenBlock { kind: BlockKind::Thinking { signature }, number, .. }) = &mut self.open {
             let number = *number;
             signature.get_or_insert_default().push_str(&text);
@@ -264,7 +264,7 @@ impl Answer {
             BlockKind::Text => Opened::Text { block },
             BlockKind::Thinking { .. } => Opened::Thinking { block },
         }));
-        let redactor = self.redactor.fresh();
+        let redactor = self.guard.redactor();
         self.open = Some(OpenBlock { number: block, redactor, text: String::new(), kind });
     }
 

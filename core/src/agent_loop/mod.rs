@@ -61,7 +61,7 @@ pub struct LoopConfig {
     /// Prices, where they are known.
     pub pricing: Option<Pricing>,
     /// Credentials that must not pass through (DEC-30).
-    pub guard: Arc<Guard>,
+    pub guard: Guard,
 }
 
 /// What the loop is fed.
@@ -91,9 +91,11 @@ pub enum LoopInput {
         /// What the model is told.
         outcome: ToolOutcome,
     },
-    /// Ends the turn: the stream is dropped, open calls settle with this text.
+    /// Ends the turn: the stream is dropped, open calls settle.
     Cancel {
-        /// What the results of open calls say.
+        /// A call that ends in its own way before the others, and its outcome.
+        first: Option<(usize, ToolOutcome)>,
+        /// What the results of the other open calls say.
         reason: &'static str,
     },
 }
@@ -207,7 +209,7 @@ impl AgentLoop {
     /// An idle loop without history. `ids` makes call ids where the model's will not do.
     #[must_use]
     pub fn new(config: LoopConfig, ids: IdGen) -> Self {
-        let answer = Answer::new(config.guard.redactor());
+        let answer = Answer::new(config.guard.clone());
         let account = Account::new(config.pricing, config.max_budget);
         Self {
             config,
@@ -229,6 +231,12 @@ impl AgentLoop {
     #[must_use]
     pub fn history(&self) -> &[Arc<Message>] {
         &self.history
+    }
+
+    /// The provider's id of the message that is being streamed, once known.
+    #[must_use]
+    pub fn message_id(&self) -> Option<&str> {
+        self.answer.message_id()
     }
 
     /// Tokens of the newest complete answer.
@@ -264,7 +272,7 @@ impl AgentLoop {
         self.take_context();
         self.account.request();
         self.phase = Phase::Requesting;
-        self.answer = Answer::new(self.config.guard.redactor());
+        self.answer = Answer::new(self.config.guard.clone());
         self.shown.clear();
         self.out.push_back(Step::Request(Box::new(ModelRequest {
             system: self.config.system.clone(),
@@ -437,11 +445,14 @@ impl AgentLoop {
         self.keep_shown();
     }
 
-    fn cancel(&mut self, reason: &'static str) {
+    fn cancel(&mut self, first: Option<(usize, ToolOutcome)>, reason: &'static str) {
         match self.phase {
             Phase::Idle => return,
             Phase::Requesting => self.cut_answer(),
             Phase::Tools => {
+                if let Some((place, outcome)) = first {
+                    self.settle(place, outcome);
+                }
                 for place in self.batch.unsettled() {
                     self.settle(place, ToolOutcome::error(reason));
                 }
@@ -518,7 +529,7 @@ impl Machine for AgentLoop {
                 self.settle(place, outcome);
                 self.advance();
             }
-            LoopInput::Cancel { reason } => self.cancel(reason),
+            LoopInput::Cancel { first, reason } => self.cancel(first, reason),
         }
         Ok(())
     }
