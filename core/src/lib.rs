@@ -16,8 +16,10 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod guard;
 pub mod json;
 pub mod machine;
 pub mod model;
+pub mod schema;
 pub mod time;
 pub mod tool;

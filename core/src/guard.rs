@@ -1,0 +1,1 @@
+//! Credential literals that must never leave the process.
