@@ -5,4 +5,5 @@
 //! writes every record the agent sends. Parsing happens once, here: what comes
 //! out cannot be wrong in shape any more.
 
+mod grammar;
 pub mod inbound;
