@@ -88,13 +88,20 @@ impl<W> Correlator<W> {
     /// Registers a waiter under a fresh `id`, before its envelope is written.
     pub fn register(&mut self, id: String, tool_use_id: Option<Arc<str>>, waiter: W) -> RequestId {
         let id = RequestId(id.into());
-        self.pending.push_back(Pending { id: id.clone(), tool_use_id, waiter });
+        self.pending.push_back(Pending {
+            id: id.clone(),
+            tool_use_id,
+            waiter,
+        });
         id
     }
 
     /// Takes the waiter that `id` selects; its tool call counts as resolved.
     pub fn resolve(&mut self, id: &str) -> Option<Pending<W>> {
-        let at = self.pending.iter().position(|pending| pending.id.as_str() == id)?;
+        let at = self
+            .pending
+            .iter()
+            .position(|pending| pending.id.as_str() == id)?;
         let pending = self.pending.remove(at)?;
         self.close(&pending);
         Some(pending)
@@ -116,7 +123,9 @@ impl<W> Correlator<W> {
         }
         match tool_use_id {
             Some(tool) if self.resolved.contains(tool) => Unmatched::Duplicate,
-            Some(tool) if self.orphans == OrphanPolicy::AdmitOnce && !self.admitted.contains(tool) => {
+            Some(tool)
+                if self.orphans == OrphanPolicy::AdmitOnce && !self.admitted.contains(tool) =>
+            {
                 self.admitted.insert(tool.into());
                 Unmatched::Admitted
             }
@@ -155,7 +164,11 @@ impl Recent {
     /// An empty set of at most `limit` members.
     #[must_use]
     pub const fn new(limit: usize) -> Self {
-        Self { limit, order: VecDeque::new(), set: BTreeSet::new() }
+        Self {
+            limit,
+            order: VecDeque::new(),
+            set: BTreeSet::new(),
+        }
     }
 
     /// Whether `key` is remembered.

@@ -39,7 +39,10 @@ impl IdGen {
     pub fn new(seed: Seed) -> Self {
         let mut state = [0; 4];
         for (word, bytes) in state.iter_mut().zip(seed.0.chunks_exact(8)) {
-            *word = bytes.iter().rev().fold(0, |sum, byte| (sum << 8) | u64::from(*byte));
+            *word = bytes
+                .iter()
+                .rev()
+                .fold(0, |sum, byte| (sum << 8) | u64::from(*byte));
         }
         // The all-zero state is the one fixed point of the generator.
         if state == [0; 4] {

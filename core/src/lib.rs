@@ -18,7 +18,7 @@ extern crate std;
 
 pub mod agent_loop;
 pub mod correlate;
-pub mod effect;
+//pub mod effect;
 pub mod frame;
 pub mod guard;
 pub mod ids;

@@ -10,11 +10,11 @@
 //!                    \__________________\____> latched
 //! ```
 
-use crate::frame::{FrameError, Framer};
+use crate::frame::Framer;
 use crate::guard::Guard;
-use crate::json::{ScanError, ScanLimits, Scanner, Writer};
+use crate::json::{RawJson, Reason, ScanLimits, Scanner, Writer};
 use crate::limits::Limits;
-use crate::schema::inbound::{self, Inbound, ParseContext};
+use crate::schema::inbound::{self, Inbound, InputLimits, ParseContext};
 use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -87,14 +87,20 @@ pub struct Fault {
     pub byte: u64,
     /// What is wrong; a fixed text.
     pub reason: &'static str,
-    /// The beginning of the line, bounded; not guarded yet.
-    pub excerpt: Vec<u8>,
+    /// The beginning of the line, bounded. Peer text that is not guarded yet:
+    /// longer than what is shown, so that a credential is seen whole first.
+    pub source: Vec<u8>,
 }
 
 impl core::fmt::Display for Fault {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let Self { line, byte, reason, .. } = self;
-        write!(f, "malformed NDJSON input: line {line}, byte {byte}: {reason}")
+        let Self {
+            line, byte, reason, ..
+        } = self;
+        write!(
+            f,
+            "malformed NDJSON input: line {line}, byte {byte}: {reason}"
+        )
     }
 }
 
@@ -132,20 +138,44 @@ impl Link {
     pub fn next(&mut self, bytes: &mut &[u8], limits: &Limits) -> Option<Result<Inbound, Fault>> {
         let line = match self.framer.next(bytes)? {
             Ok(line) => line,
-            Err(error) => return Some(Err(of_frame(&error))),
+            Err(error) => {
+                return Some(Err(Fault::new(
+                    error.line,
+                    error.byte,
+                    error.reason,
+                    error.source,
+                )));
+            }
         };
-        let context = ParseContext { session_id: &self.session_id, limits };
-        Some(read(&mut self.scanner, line.number, line.bytes, &context))
+        Some(read(
+            &mut self.scanner,
+            &self.session_id,
+            line.number,
+            line.bytes,
+            limits,
+        ))
     }
 
     /// The record that the end of the input completes, if any (WIRE-EOF-001).
     pub fn end(&mut self, limits: &Limits) -> Option<Result<Inbound, Fault>> {
         let line = match self.framer.end()? {
             Ok(line) => line,
-            Err(error) => return Some(Err(of_frame(&error))),
+            Err(error) => {
+                return Some(Err(Fault::new(
+                    error.line,
+                    error.byte,
+                    error.reason,
+                    error.source,
+                )));
+            }
         };
-        let context = ParseContext { session_id: &self.session_id, limits };
-        Some(read(&mut self.scanner, line.number, line.bytes, &context))
+        Some(read(
+            &mut self.scanner,
+            &self.session_id,
+            line.number,
+            line.bytes,
+            limits,
+        ))
     }
 
     // ---- out ------------------------------------------------------------------------
@@ -174,9 +204,12 @@ impl Link {
         if self.latched {
             return Err(Refused::Latched);
         }
-        let record = crate::json::RawJson::parse(text).map_err(|error| match error.reason {
-            crate::json::Reason::DuplicateName => Refused::Ambiguous,
-            _ => Refused::Malformed,
+        let record = RawJson::parse(text).map_err(|error| {
+            if error.reason == Reason::DuplicateName {
+                Refused::Ambiguous
+            } else {
+                Refused::Malformed
+            }
         })?;
         if !record.is_object() {
             return Err(Refused::Malformed);
@@ -204,7 +237,9 @@ impl Link {
             self.asked = true;
             return Some(Outgoing::Vet(copy));
         }
-        self.fifo.pop_front().map(|bytes| Outgoing::Transmit(Record(bytes)))
+        self.fifo
+            .pop_front()
+            .map(|bytes| Outgoing::Transmit(Record(bytes)))
     }
 
     /// The record at the head passed its validator.
@@ -235,24 +270,39 @@ impl Link {
     }
 }
 
+/// Bytes of an offending line that are kept so that it can be shown.
+const SOURCE_BYTES: usize = 32 * 1024;
+
+impl Fault {
+    fn new(line: u64, byte: usize, reason: &'static str, source: &[u8]) -> Self {
+        let source = source.get(..SOURCE_BYTES).unwrap_or(source).to_vec();
+        Self {
+            line,
+            byte: byte as u64,
+            reason,
+            source,
+        }
+    }
+}
+
 fn read(
     scanner: &mut Scanner,
+    session_id: &str,
     line: u64,
     bytes: &[u8],
-    context: &ParseContext<'_>,
+    limits: &Limits,
 ) -> Result<Inbound, Fault> {
-    let fault = |at: usize, reason| Fault {
-        line,
-        byte: at as u64 + 1,
-        reason,
-        excerpt: bytes.iter().take(context.limits.excerpt_bytes).copied().collect(),
+    let fault = |at: usize, reason| Fault::new(line, at.saturating_add(1), reason, bytes);
+    let depths = ScanLimits {
+        max_depth: limits.depth,
+        node_depth: limits.node_depth,
     };
-    let of_scan = |error: ScanError| fault(error.at, error.reason.as_str());
-    let limits = ScanLimits { max_depth: context.limits.depth, ..ScanLimits::default() };
-    let value = scanner.scan(bytes, &limits).map_err(of_scan)?;
-    let record = inbound::parse(value, context, bytes.len()).map_err(|error| fault(error.at, error.reason))?;
-    if matches!(record, Inbound::Import(_)) && bytes.len() > context.limits.import_record_bytes {
-        return Err(fault(context.limits.import_record_bytes, "import record too long"));
-    }
-    Ok(record)
+    let value = scanner
+        .scan(bytes, &depths)
+        .map_err(|error| fault(error.at, error.reason.as_str()))?;
+    let context = ParseContext {
+        session_id,
+        limits: InputLimits::default(),
+    };
+    inbound::parse(value, &context, bytes.len()).map_err(|error| fault(error.at, error.reason))
 }

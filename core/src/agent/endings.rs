@@ -29,8 +29,25 @@ impl AgentSession {
         let result = records::input_error(&self.config.provider, text.clone(), None);
         self.send(&Outbound::Result(result));
         self.report_cancelled(vec![text]);
-        let excerpt = excerpt(&fault.excerpt, self.config.limits.excerpt_bytes);
+        let excerpt = self.excerpt(&fault.source);
         self.diagnose(Severity::Error, format!("{fault}: {excerpt}"));
+    }
+
+    /// The beginning of a line as printable text: guarded, then cut (DEC-10).
+    fn excerpt(&self, source: &[u8]) -> String {
+        let source = String::from_utf8_lossy(source);
+        let mut redactor = self.config.credentials.redactor();
+        // What the redactor holds back may be the first half of a credential.
+        let safe = redactor.push(&source);
+        let mut text = String::from("\"");
+        for c in safe.chars() {
+            if text.len() >= self.config.limits.excerpt_bytes {
+                break;
+            }
+            text.extend(c.escape_debug());
+        }
+        text.push('"');
+        text
     }
 
     /// Ends everything because a signal came.
@@ -104,13 +121,3 @@ impl AgentSession {
     }
 }
 
-/// The beginning of a line as printable text.
-fn excerpt(bytes: &[u8], limit: usize) -> String {
-    let cut = bytes.get(..limit).unwrap_or(bytes);
-    let mut text = String::from("\"");
-    for c in String::from_utf8_lossy(cut).chars() {
-        text.extend(c.escape_debug());
-    }
-    text.push('"');
-    text
-}

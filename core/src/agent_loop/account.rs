@@ -42,7 +42,13 @@ pub(crate) struct Account {
 impl Account {
     /// `budget` bounds the whole process, in 10^-12 USD (DEC-40).
     pub(crate) const fn new(pricing: Option<Pricing>, budget: Option<u128>) -> Self {
-        Self { pricing, budget, spent: 0, usage: ZERO, requests: 0 }
+        Self {
+            pricing,
+            budget,
+            spent: 0,
+            usage: ZERO,
+            requests: 0,
+        }
     }
 
     /// Starts the books of the next prompt (DEC-27).
@@ -76,7 +82,9 @@ impl Account {
 
     /// Cost of the current prompt; `None` when no price is known.
     pub(crate) fn cost(&self) -> Option<u128> {
-        self.pricing.as_ref().map(|pricing| pricing.cost(&self.usage))
+        self.pricing
+            .as_ref()
+            .map(|pricing| pricing.cost(&self.usage))
     }
 
     /// Model requests of the current prompt.
@@ -100,11 +108,20 @@ mod tests {
     // covers: WIRE-012, DEC-40
     #[test]
     fn unknown_prices_give_no_cost_and_known_zero_prices_give_zero() {
-        let usage = Usage { input_tokens: 11, output_tokens: 4, ..Usage::default() };
+        let usage = Usage {
+            input_tokens: 11,
+            output_tokens: 4,
+            ..Usage::default()
+        };
         let mut unknown = Account::new(None, None);
         unknown.answer(&usage);
         assert_eq!(unknown.cost(), None);
-        let free = Pricing { input: 0, output: 0, cache_read: 0, cache_write: 0 };
+        let free = Pricing {
+            input: 0,
+            output: 0,
+            cache_read: 0,
+            cache_write: 0,
+        };
         let mut free = Account::new(Some(free), None);
         free.answer(&usage);
         assert_eq!(free.cost(), Some(0));
@@ -113,14 +130,29 @@ mod tests {
     // covers: DEC-27, DEC-40
     #[test]
     fn the_budget_is_of_the_process_and_the_usage_of_the_prompt() {
-        let pricing = Pricing { input: 3_000_000, output: 15_000_000, cache_read: 0, cache_write: 0 };
+        let pricing = Pricing {
+            input: 3_000_000,
+            output: 15_000_000,
+            cache_read: 0,
+            cache_write: 0,
+        };
         let mut account = Account::new(Some(pricing), Some(100_000_000));
-        let usage = Usage { input_tokens: 10, output_tokens: 2, ..Usage::default() };
+        let usage = Usage {
+            input_tokens: 10,
+            output_tokens: 2,
+            ..Usage::default()
+        };
         account.answer(&usage);
-        assert_eq!((account.cost(), account.exhausted()), (Some(60_000_000), false));
+        assert_eq!(
+            (account.cost(), account.exhausted()),
+            (Some(60_000_000), false)
+        );
         account.next_prompt();
         assert_eq!(account.cost(), Some(0));
         account.answer(&usage);
-        assert_eq!((account.cost(), account.exhausted()), (Some(60_000_000), true));
+        assert_eq!(
+            (account.cost(), account.exhausted()),
+            (Some(60_000_000), true)
+        );
     }
 }

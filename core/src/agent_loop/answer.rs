@@ -15,35 +15,61 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-/// Something the host may be shown while the answer is streamed.
+/// Something the host may be shown while the answer is streamed. Blocks are
+/// numbered from 0 within an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Streamed {
     /// The first delta came.
     Started,
     /// A block begins.
-    Opened(Opened),
-    /// More of the open block with this number.
-    Piece { block: usize, piece: Piece },
-    /// No more of this block.
-    Closed { block: usize },
+    Opened {
+        /// Its number.
+        block: usize,
+        /// What it is.
+        kind: Opened,
+    },
+    /// More of an open block.
+    Piece {
+        /// Its number.
+        block: usize,
+        /// What is added.
+        piece: Piece,
+    },
+    /// No more of a block.
+    Closed {
+        /// Its number.
+        block: usize,
+    },
     /// A text or thinking block is complete, and another one follows it.
     Block(Block),
 }
 
-/// A block that begins, with its number in the answer.
+/// What a block is that begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Opened {
-    Text { block: usize },
-    Thinking { block: usize },
-    Call { block: usize, id: Arc<str>, name: Arc<str> },
+    /// Text.
+    Text,
+    /// Reasoning.
+    Thinking,
+    /// A tool call.
+    Call {
+        /// Its session-wide id.
+        id: Arc<str>,
+        /// Name of the tool.
+        name: Arc<str>,
+    },
 }
 
 /// A piece of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
+    /// More text.
     Text(String),
+    /// More reasoning.
     Thinking(String),
+    /// More of a reasoning block's signature.
     Signature(String),
+    /// More of a call's argument text.
     Arguments(String),
 }
 
@@ -150,13 +176,25 @@ impl Answer {
                 let number = self.next_number();
                 let name: Arc<str> = self.guard.redact(&name).into();
                 let id = map_id(&self.guard.redact(&id));
-                self.out.push_back(Streamed::Opened(Opened::Call {
-                    block: number,
+                let kind = Opened::Call {
                     id: id.clone(),
                     name: name.clone(),
-                }));
-                let call = Proposed { id, name, arguments: String::new() };
-                self.calls.push(OpenCall { key: index, number, redactor: self.guard.redactor(), call });
+                };
+                self.out.push_back(Streamed::Opened {
+                    block: number,
+                    kind,
+                });
+                let call = Proposed {
+                    id,
+                    name,
+                    arguments: String::new(),
+                };
+                self.calls.push(OpenCall {
+                    key: index,
+                    number,
+                    redactor: self.guard.redactor(),
+                    call,
+                });
             }
             Delta::CallArguments { index, text } => self.arguments(index, &text),
             Delta::Usage(usage) => self.usage = usage,
@@ -177,7 +215,10 @@ impl Answer {
             if !rest.is_empty() {
                 call.call.arguments.push_str(&rest);
                 let piece = Piece::Arguments(rest);
-                self.out.push_back(Streamed::Piece { block: call.number, piece });
+                self.out.push_back(Streamed::Piece {
+                    block: call.number,
+                    piece,
+                });
             }
             self.out.push_back(Streamed::Closed { block: call.number });
         }
@@ -205,7 +246,13 @@ impl Answer {
         if text.is_empty() {
             return;
         }
-        if !matches!(&self.open, Some(OpenBlock { kind: BlockKind::Text, .. })) {
+        if !matches!(
+            &self.open,
+            Some(OpenBlock {
+                kind: BlockKind::Text,
+                ..
+            })
+        ) {
             self.close_block();
             self.open_block(BlockKind::Text);
         }
@@ -215,7 +262,10 @@ impl Answer {
     fn thinking(&mut self, text: &str) {
         let continues = matches!(
             &self.open,
-            Some(OpenBlock { kind: BlockKind::Thinking { signature: None }, .. })
+            Some(OpenBlock {
+                kind: BlockKind::Thinking { signature: None },
+                ..
+            })
         );
         if !continues {
             self.close_block();
@@ -225,15 +275,29 @@ impl Answer {
     }
 
     fn signature(&mut self, text: &str) {
-        if !matches!(&self.open, Some(OpenBlock { kind: BlockKind::Thinking { .. }, .. })) {
+        if !matches!(
+            &self.open,
+            Some(OpenBlock {
+                kind: BlockKind::Thinking { .. },
+                ..
+            })
+        ) {
             self.close_block();
             self.open_block(BlockKind::Thinking { signature: None });
         }
         let text = self.guard.redact(text).into_owned();
-        if let Some(OpenBlock { kind: BlockKind::Thinking { signature }, number, .. }) = &mut self.open {
+        if let Some(OpenBlock {
+            kind: BlockKind::Thinking { signature },
+            number,
+            ..
+        }) = &mut self.open
+        {
             let number = *number;
             signature.get_or_insert_default().push_str(&text);
-            self.out.push_back(Streamed::Piece { block: number, piece: Piece::Signature(text) });
+            self.out.push_back(Streamed::Piece {
+                block: number,
+                piece: Piece::Signature(text),
+            });
         }
     }
 
@@ -244,7 +308,10 @@ impl Answer {
         let text = open.redactor.push(text);
         if !text.is_empty() {
             open.call.arguments.push_str(&text);
-            self.out.push_back(Streamed::Piece { block: open.number, piece: Piece::Arguments(text) });
+            self.out.push_back(Streamed::Piece {
+                block: open.number,
+                piece: Piece::Arguments(text),
+            });
         }
     }
 
@@ -254,23 +321,37 @@ impl Answer {
         if !text.is_empty() {
             open.text.push_str(&text);
             let piece = piece_of(&open.kind, text);
-            self.out.push_back(Streamed::Piece { block: open.number, piece });
+            self.out.push_back(Streamed::Piece {
+                block: open.number,
+                piece,
+            });
         }
     }
 
     fn open_block(&mut self, kind: BlockKind) {
         let block = self.next_number();
-        self.out.push_back(Streamed::Opened(match kind {
-            BlockKind::Text => Opened::Text { block },
-            BlockKind::Thinking { .. } => Opened::Thinking { block },
-        }));
+        let opened = match kind {
+            BlockKind::Text => Opened::Text,
+            BlockKind::Thinking { .. } => Opened::Thinking,
+        };
+        self.out.push_back(Streamed::Opened {
+            block,
+            kind: opened,
+        });
         let redactor = self.guard.redactor();
-        self.open = Some(OpenBlock { number: block, redactor, text: String::new(), kind });
+        self.open = Some(OpenBlock {
+            number: block,
+            redactor,
+            text: String::new(),
+            kind,
+        });
     }
 
     /// Closes the open block because another one begins.
     fn close_block(&mut self) {
-        let Some(block) = self.take_open() else { return };
+        let Some(block) = self.take_open() else {
+            return;
+        };
         if self.calls.is_empty() {
             self.out.push_back(Streamed::Block(block));
         } else {
@@ -284,12 +365,18 @@ impl Answer {
         if !rest.is_empty() {
             open.text.push_str(&rest);
             let piece = piece_of(&open.kind, rest);
-            self.out.push_back(Streamed::Piece { block: open.number, piece });
+            self.out.push_back(Streamed::Piece {
+                block: open.number,
+                piece,
+            });
         }
         self.out.push_back(Streamed::Closed { block: open.number });
         Some(match open.kind {
             BlockKind::Text => Block::Text(open.text),
-            BlockKind::Thinking { signature } => Block::Thinking { text: open.text, signature },
+            BlockKind::Thinking { signature } => Block::Thinking {
+                text: open.text,
+                signature,
+            },
         })
     }
 

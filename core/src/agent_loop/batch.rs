@@ -37,7 +37,11 @@ enum State {
 impl Batch {
     /// Adds a call that waits for a decision; gives its place in the batch.
     pub(crate) fn push(&mut self, call: ToolCall, parallel: bool) -> usize {
-        self.calls.push(Entry { call, parallel, state: State::Deciding });
+        self.calls.push(Entry {
+            call,
+            parallel,
+            state: State::Deciding,
+        });
         self.calls.len() - 1
     }
 
@@ -47,7 +51,12 @@ impl Batch {
     }
 
     /// Lets a call run, with another input where the decision gave one.
-    pub(crate) fn allow(&mut self, place: usize, access: Access, input: Option<crate::json::RawJson>) {
+    pub(crate) fn allow(
+        &mut self,
+        place: usize,
+        access: Access,
+        input: Option<crate::json::RawJson>,
+    ) {
         if let Some(entry) = self.calls.get_mut(place)
             && matches!(entry.state, State::Deciding)
         {
@@ -96,16 +105,13 @@ impl Batch {
     pub(crate) fn results(&self) -> Option<Vec<ToolResult>> {
         self.calls.iter().map(Entry::result).collect()
     }
-
-    /// Whether the batch holds no call.
-    pub(crate) const fn is_empty(&self) -> bool {
-        self.calls.is_empty()
-    }
 }
 
 impl Entry {
     fn result(&self) -> Option<ToolResult> {
-        let State::Settled(outcome) = &self.state else { return None };
+        let State::Settled(outcome) = &self.state else {
+            return None;
+        };
         Some(ToolResult {
             tool_use_id: Arc::clone(&self.call.id),
             content: outcome.content.clone(),
@@ -124,7 +130,14 @@ mod tests {
         let mut batch = Batch::default();
         for (n, parallel) in parallel.iter().enumerate() {
             let id = alloc::format!("toolu_{n}").into();
-            batch.push(ToolCall { id, name: "T".into(), input: RawJson::empty_object() }, *parallel);
+            batch.push(
+                ToolCall {
+                    id,
+                    name: "T".into(),
+                    input: RawJson::empty_object(),
+                },
+                *parallel,
+            );
         }
         batch
     }
@@ -140,7 +153,11 @@ mod tests {
         for place in [3, 2, 1] {
             b.allow(place, Access::Granted, None);
         }
-        assert_eq!(started(&mut b), vec![1, 3], "the second serial call waits for the first");
+        assert_eq!(
+            started(&mut b),
+            vec![1, 3],
+            "the second serial call waits for the first"
+        );
         b.allow(0, Access::Granted, None);
         assert_eq!(started(&mut b), vec![0]);
         assert!(b.settle(0, ToolOutcome::text("a")));
@@ -155,7 +172,10 @@ mod tests {
         assert_eq!(b.results(), None);
         assert!(b.settle(0, ToolOutcome::error("first")));
         let results = b.results().expect("all settled");
-        assert_eq!(results.iter().map(|r| r.is_error).collect::<Vec<_>>(), vec![true, false]);
+        assert_eq!(
+            results.iter().map(|r| r.is_error).collect::<Vec<_>>(),
+            vec![true, false]
+        );
         assert_eq!(b.unsettled(), Vec::<usize>::new());
     }
 }

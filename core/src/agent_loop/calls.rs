@@ -20,7 +20,10 @@ pub(crate) struct CallIds {
 
 impl CallIds {
     pub(crate) const fn new(ids: IdGen) -> Self {
-        Self { used: BTreeSet::new(), ids }
+        Self {
+            used: BTreeSet::new(),
+            ids,
+        }
     }
 
     /// The session-wide id of a call that the model named `id`.
@@ -36,8 +39,16 @@ impl CallIds {
 
 /// Reads a proposed call. What cannot be read becomes a call with an empty
 /// input and the text of its error result; it never ends the turn.
-pub(crate) fn read(proposed: Proposed, tools: &[ToolSpec], guard: &Guard) -> (ToolCall, Option<String>) {
-    let Proposed { id, name, arguments } = proposed;
+pub(crate) fn read(
+    proposed: Proposed,
+    tools: &[ToolSpec],
+    guard: &Guard,
+) -> (ToolCall, Option<String>) {
+    let Proposed {
+        id,
+        name,
+        arguments,
+    } = proposed;
     let (input, fault) = match input(&arguments, guard) {
         Ok(input) => (input, None),
         Err(text) => (RawJson::empty_object(), Some(text)),
@@ -54,7 +65,8 @@ fn input(arguments: &str, guard: &Guard) -> Result<RawJson, String> {
     if arguments.trim().is_empty() {
         return Ok(RawJson::empty_object());
     }
-    let input = RawJson::parse(arguments).map_err(|error| format!("The arguments of this call are not valid JSON: {error}."))?;
+    let input = RawJson::parse(arguments)
+        .map_err(|error| format!("The arguments of this call are not valid JSON: {error}."))?;
     if !input.is_object() {
         return Err("The arguments of this call are not a JSON object.".into());
     }

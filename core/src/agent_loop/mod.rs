@@ -28,8 +28,8 @@ use crate::ids::IdGen;
 use crate::json::RawJson;
 use crate::machine::{Machine, Misuse, Wants};
 use crate::model::{
-    Block, Delta, ErrorCategory, Message, ModelFailure, ModelOutcome, ModelRequest, StopReason, ToolChoice,
-    ToolResult, Usage,
+    Block, Delta, ErrorCategory, Message, ModelFailure, ModelOutcome, ModelRequest, StopReason,
+    ToolChoice, ToolResult, Usage,
 };
 use crate::time::Instant;
 use crate::tool::{Access, ToolCall, ToolOutcome, ToolSpec};
@@ -348,11 +348,19 @@ impl AgentLoop {
 
     fn finish_turn(&mut self, blocks: Vec<Block>, stop: StopReason) {
         // A tool stop without any call ends the turn (DEC-51).
-        let stop = if stop == StopReason::ToolUse { StopReason::EndTurn } else { stop };
+        let stop = if stop == StopReason::ToolUse {
+            StopReason::EndTurn
+        } else {
+            stop
+        };
         let error = (stop == StopReason::MaxTokens).then_some(ErrorCategory::MaxOutputTokens);
         let last = blocks.len().saturating_sub(1);
         for (n, block) in blocks.into_iter().enumerate() {
-            let (stop, error) = if n == last { (Some(stop), error) } else { (None, None) };
+            let (stop, error) = if n == last {
+                (Some(stop), error)
+            } else {
+                (None, None)
+            };
             self.show_block(block, stop, error);
         }
         let text = text_of(&self.shown);
@@ -372,7 +380,11 @@ impl AgentLoop {
         for proposal in proposed {
             let (call, fault) = calls::read(proposal, &self.config.tools, &self.config.guard);
             let parallel = self.tool(&call.name).is_some_and(|tool| tool.parallel);
-            self.show_block(Block::ToolCall(call.clone()), Some(StopReason::ToolUse), None);
+            self.show_block(
+                Block::ToolCall(call.clone()),
+                Some(StopReason::ToolUse),
+                None,
+            );
             let place = self.batch.push(call.clone(), parallel);
             match fault {
                 Some(text) => decide.push((place, Err(text))),
@@ -392,7 +404,9 @@ impl AgentLoop {
     }
 
     fn settle(&mut self, place: usize, outcome: ToolOutcome) {
-        let Some(id) = self.batch.call(place).map(|call| Arc::clone(&call.id)) else { return };
+        let Some(id) = self.batch.call(place).map(|call| Arc::clone(&call.id)) else {
+            return;
+        };
         let outcome = self.redact(outcome);
         if self.batch.settle(place, outcome.clone()) {
             self.out.push_back(Step::Settled(ToolResult {
@@ -409,9 +423,15 @@ impl AgentLoop {
             return;
         }
         while let Some((place, call, access)) = self.batch.start_next() {
-            self.out.push_back(Step::Run { place, call, access });
+            self.out.push_back(Step::Run {
+                place,
+                call,
+                access,
+            });
         }
-        let Some(results) = self.batch.results() else { return };
+        let Some(results) = self.batch.results() else {
+            return;
+        };
         self.history.push(Arc::new(Message::ToolResults(results)));
         if self.account.exhausted() {
             self.end(TurnOutcome::Budget);
@@ -490,9 +510,14 @@ impl AgentLoop {
     fn redact(&self, outcome: ToolOutcome) -> ToolOutcome {
         use crate::tool::ToolContent;
         let content = outcome.content.into_iter().map(|part| match part {
-            ToolContent::Text(text) => ToolContent::Text(self.config.guard.redact(&text).into_owned()),
+            ToolContent::Text(text) => {
+                ToolContent::Text(self.config.guard.redact(&text).into_owned())
+            }
         });
-        ToolOutcome { content: content.collect(), is_error: outcome.is_error }
+        ToolOutcome {
+            content: content.collect(),
+            is_error: outcome.is_error,
+        }
     }
 }
 
@@ -521,7 +546,11 @@ impl Machine for AgentLoop {
             LoopInput::Context(parts) => self.context.push(Arc::new(Message::User(parts))),
             LoopInput::Delta(delta) => self.delta(delta),
             LoopInput::ModelDone(outcome) => self.model_done(outcome),
-            LoopInput::Allow { place, access, input } => {
+            LoopInput::Allow {
+                place,
+                access,
+                input,
+            } => {
                 self.batch.allow(place, access, input);
                 self.advance();
             }
@@ -543,7 +572,10 @@ impl Machine for AgentLoop {
     }
 
     fn wants(&self) -> Wants {
-        Wants { bytes: false, progress: self.phase == Phase::Requesting }
+        Wants {
+            bytes: false,
+            progress: self.phase == Phase::Requesting,
+        }
     }
 }
 

@@ -36,7 +36,9 @@ struct Bench {
 
 impl Bench {
     fn new(config: LoopConfig) -> Self {
-        Self { l: AgentLoop::new(config, IdGen::new(Seed::from_u64(1))) }
+        Self {
+            l: AgentLoop::new(config, IdGen::new(Seed::from_u64(1))),
+        }
     }
 
     fn feed(&mut self, input: LoopInput) -> Vec<Step> {
@@ -60,8 +62,15 @@ impl Bench {
 
 fn call(index: u32, id: &str, name: &str, arguments: &str) -> Vec<Delta> {
     vec![
-        Delta::CallStart { index, id: id.to_string(), name: name.to_string() },
-        Delta::CallArguments { index, text: arguments.to_string() },
+        Delta::CallStart {
+            index,
+            id: id.to_string(),
+            name: name.to_string(),
+        },
+        Delta::CallArguments {
+            index,
+            text: arguments.to_string(),
+        },
     ]
 }
 
@@ -85,8 +94,14 @@ fn settled(steps: &[Step]) -> Vec<(&str, bool, &str)> {
         .iter()
         .filter(|step| result(step))
         .filter_map(|step| match step {
-            Step::Settled(ToolResult { tool_use_id, content, is_error }) => {
-                let [ToolContent::Text(text)] = content.as_slice() else { return None };
+            Step::Settled(ToolResult {
+                tool_use_id,
+                content,
+                is_error,
+            }) => {
+                let [ToolContent::Text(text)] = content.as_slice() else {
+                    return None;
+                };
                 Some((&**tool_use_id, *is_error, text.as_str()))
             }
             _ => None,
@@ -95,14 +110,21 @@ fn settled(steps: &[Step]) -> Vec<(&str, bool, &str)> {
 }
 
 fn requests(steps: &[Step]) -> usize {
-    steps.iter().filter(|step| matches!(step, Step::Request(_))).count()
+    steps
+        .iter()
+        .filter(|step| matches!(step, Step::Request(_)))
+        .count()
 }
 
 #[test]
 fn a_plain_answer_ends_the_turn_with_its_text() {
     let mut b = Bench::new(config());
     assert_eq!(requests(&b.prompt()), 1);
-    let steps = b.answer(vec![text("he"), text("llo"), Delta::Stop(StopReason::EndTurn)]);
+    let steps = b.answer(vec![
+        text("he"),
+        text("llo"),
+        Delta::Stop(StopReason::EndTurn),
+    ]);
     let blocks: Vec<_> = steps
         .iter()
         .filter_map(|step| match step {
@@ -110,8 +132,14 @@ fn a_plain_answer_ends_the_turn_with_its_text() {
             _ => None,
         })
         .collect();
-    assert_eq!(blocks, vec![(Block::Text("hello".to_string()), Some(StopReason::EndTurn))]);
-    let expected = TurnOutcome::Done { stop: StopReason::EndTurn, text: "hello".to_string() };
+    assert_eq!(
+        blocks,
+        vec![(Block::Text("hello".to_string()), Some(StopReason::EndTurn))]
+    );
+    let expected = TurnOutcome::Done {
+        stop: StopReason::EndTurn,
+        text: "hello".to_string(),
+    };
     assert_eq!((&end(&steps).outcome, end(&steps).requests), (&expected, 1));
     assert_eq!(b.l.history().len(), 2);
 }
@@ -131,17 +159,33 @@ fn calls_are_decided_run_and_answered_before_the_next_request() {
             _ => None,
         })
         .collect();
-    assert_eq!(places, vec![(0, "{\"a\":1}".to_string()), (1, "{}".to_string())]);
-    let steps = b.feed(LoopInput::Allow { place: 0, access: Access::Granted, input: None });
+    assert_eq!(
+        places,
+        vec![(0, "{\"a\":1}".to_string()), (1, "{}".to_string())]
+    );
+    let steps = b.feed(LoopInput::Allow {
+        place: 0,
+        access: Access::Granted,
+        input: None,
+    });
     assert!(matches!(steps.as_slice(), [Step::Run { place: 0, .. }]));
-    let steps = b.feed(LoopInput::Settle { place: 1, outcome: ToolOutcome::error("no") });
+    let steps = b.feed(LoopInput::Settle {
+        place: 1,
+        outcome: ToolOutcome::error("no"),
+    });
     assert_eq!(settled(&steps), vec![("c2", true, "no")]);
-    let steps = b.feed(LoopInput::Settle { place: 0, outcome: ToolOutcome::text("yes") });
+    let steps = b.feed(LoopInput::Settle {
+        place: 0,
+        outcome: ToolOutcome::text("yes"),
+    });
     assert_eq!(requests(&steps), 1);
     let Some(Message::ToolResults(results)) = b.l.history().last().map(|message| &**message) else {
         panic!("results come last");
     };
-    assert_eq!(results.iter().map(|r| &*r.tool_use_id).collect::<Vec<_>>(), vec!["c1", "c2"]);
+    assert_eq!(
+        results.iter().map(|r| &*r.tool_use_id).collect::<Vec<_>>(),
+        vec!["c1", "c2"]
+    );
 }
 
 #[test]
@@ -151,7 +195,11 @@ fn malformed_arguments_and_unknown_tools_become_error_results() {
         ("Look", "[1]", "not a JSON object"),
         ("Look", "{\"a\":1,\"\\u0061\":2}", "duplicate member name"),
         ("Look", "{\"a\":\"sk-secret\\u002dkey\"}", "credential"),
-        ("Fly", "{}", "Unknown tool: Fly. Offered tools: Look, Change."),
+        (
+            "Fly",
+            "{}",
+            "Unknown tool: Fly. Offered tools: Look, Change.",
+        ),
     ] {
         let mut b = Bench::new(config());
         b.prompt();
@@ -159,7 +207,10 @@ fn malformed_arguments_and_unknown_tools_become_error_results() {
         deltas.push(Delta::Stop(StopReason::ToolUse));
         let steps = b.answer(deltas);
         let results = settled(&steps);
-        assert!(matches!(results.as_slice(), [("c1", true, text)] if text.contains(part)), "{results:?}");
+        assert!(
+            matches!(results.as_slice(), [("c1", true, text)] if text.contains(part)),
+            "{results:?}"
+        );
         assert_eq!(requests(&steps), 1, "the loop goes on after {arguments}");
     }
 }
@@ -191,7 +242,13 @@ fn a_tool_stop_without_a_call_ends_the_turn() {
     let mut b = Bench::new(config());
     b.prompt();
     let steps = b.answer(vec![text("hm"), Delta::Stop(StopReason::ToolUse)]);
-    assert!(matches!(end(&steps).outcome, TurnOutcome::Done { stop: StopReason::EndTurn, .. }));
+    assert!(matches!(
+        end(&steps).outcome,
+        TurnOutcome::Done {
+            stop: StopReason::EndTurn,
+            ..
+        }
+    ));
 }
 
 // covers: DEC-41
@@ -209,9 +266,13 @@ fn a_cut_answer_keeps_its_text_and_drops_its_calls() {
         message: "echo of sk-secret-key".to_string(),
     };
     let steps = b.feed(LoopInput::ModelDone(ModelOutcome::Failed(failure)));
-    let shown = steps.iter().any(|step| matches!(step, Step::Block(block) if matches!(block.block, Block::ToolCall(_))));
+    let shown = steps.iter().any(
+        |step| matches!(step, Step::Block(block) if matches!(block.block, Block::ToolCall(_))),
+    );
     assert!(!shown);
-    let TurnOutcome::Failed(failure) = &end(&steps).outcome else { panic!("no failure") };
+    let TurnOutcome::Failed(failure) = &end(&steps).outcome else {
+        panic!("no failure")
+    };
     assert_eq!(failure.message, "echo of [redacted]");
     assert_eq!(
         b.l.history().last().map(|message| (**message).clone()),
@@ -236,19 +297,31 @@ fn the_output_limit_is_a_success_that_says_so_and_runs_no_half_call() {
             _ => None,
         })
         .expect("a block");
-    assert_eq!(last, (Some(StopReason::MaxTokens), Some(ErrorCategory::MaxOutputTokens)));
+    assert_eq!(
+        last,
+        (
+            Some(StopReason::MaxTokens),
+            Some(ErrorCategory::MaxOutputTokens)
+        )
+    );
     assert!(!steps.iter().any(|step| matches!(step, Step::Decide { .. })));
 }
 
 // covers: DEC-40
 #[test]
 fn the_turn_limit_ends_before_the_next_request() {
-    let mut b = Bench::new(LoopConfig { max_turns: Some(1), ..config() });
+    let mut b = Bench::new(LoopConfig {
+        max_turns: Some(1),
+        ..config()
+    });
     b.prompt();
     let mut deltas = call(0, "c1", "Look", "{}");
     deltas.push(Delta::Stop(StopReason::ToolUse));
     b.answer(deltas);
-    let steps = b.feed(LoopInput::Settle { place: 0, outcome: ToolOutcome::text("x") });
+    let steps = b.feed(LoopInput::Settle {
+        place: 0,
+        outcome: ToolOutcome::text("x"),
+    });
     assert_eq!(end(&steps).outcome, TurnOutcome::MaxTurns(1));
     assert_eq!(requests(&steps), 0);
 }
@@ -256,17 +329,35 @@ fn the_turn_limit_ends_before_the_next_request() {
 // covers: DEC-40
 #[test]
 fn a_spent_budget_ends_this_prompt_and_every_later_one() {
-    let pricing = Pricing { input: 1, output: 1, cache_read: 1, cache_write: 1 };
-    let mut b = Bench::new(LoopConfig { max_budget: Some(5), pricing: Some(pricing), ..config() });
+    let pricing = Pricing {
+        input: 1,
+        output: 1,
+        cache_read: 1,
+        cache_write: 1,
+    };
+    let mut b = Bench::new(LoopConfig {
+        max_budget: Some(5),
+        pricing: Some(pricing),
+        ..config()
+    });
     b.prompt();
-    let usage = Usage { input_tokens: 5, ..Usage::default() };
+    let usage = Usage {
+        input_tokens: 5,
+        ..Usage::default()
+    };
     let mut deltas = call(0, "c1", "Look", "{}");
     deltas.extend([Delta::Usage(usage), Delta::Stop(StopReason::ToolUse)]);
     let steps = b.answer(deltas);
     assert_eq!(settled(&steps), vec![("c1", true, BUDGET_NOT_RUN)]);
-    assert_eq!((&end(&steps).outcome, end(&steps).cost), (&TurnOutcome::Budget, Some(5)));
+    assert_eq!(
+        (&end(&steps).outcome, end(&steps).cost),
+        (&TurnOutcome::Budget, Some(5))
+    );
     let steps = b.prompt();
-    assert_eq!((&end(&steps).outcome, requests(&steps)), (&TurnOutcome::Budget, 0));
+    assert_eq!(
+        (&end(&steps).outcome, requests(&steps)),
+        (&TurnOutcome::Budget, 0)
+    );
 }
 
 #[test]
@@ -277,15 +368,37 @@ fn cancelling_settles_every_call_once_and_leaves_the_loop_usable() {
     deltas.extend(call(1, "c2", "Look", "{}"));
     deltas.push(Delta::Stop(StopReason::ToolUse));
     b.answer(deltas);
-    b.feed(LoopInput::Settle { place: 1, outcome: ToolOutcome::text("done") });
-    let steps = b.feed(LoopInput::Cancel { first: None, reason: "stopped" });
+    b.feed(LoopInput::Settle {
+        place: 1,
+        outcome: ToolOutcome::text("done"),
+    });
+    let steps = b.feed(LoopInput::Cancel {
+        first: None,
+        reason: "stopped",
+    });
     assert_eq!(settled(&steps), vec![("c1", true, "stopped")]);
     assert_eq!(end(&steps).outcome, TurnOutcome::Cancelled);
-    let late = LoopInput::Settle { place: 0, outcome: ToolOutcome::text("late") };
+    let late = LoopInput::Settle {
+        place: 0,
+        outcome: ToolOutcome::text("late"),
+    };
     assert_eq!(b.l.handle(T, late), Err(Misuse::WrongState));
     assert_eq!(requests(&b.prompt()), 1);
-    assert_eq!(b.feed(LoopInput::Cancel { first: None, reason: "stopped" }).len(), 1);
-    assert!(b.feed(LoopInput::Cancel { first: None, reason: "idle" }).is_empty());
+    assert_eq!(
+        b.feed(LoopInput::Cancel {
+            first: None,
+            reason: "stopped"
+        })
+        .len(),
+        1
+    );
+    assert!(
+        b.feed(LoopInput::Cancel {
+            first: None,
+            reason: "idle"
+        })
+        .is_empty()
+    );
 }
 
 // covers: DEC-30
@@ -293,7 +406,13 @@ fn cancelling_settles_every_call_once_and_leaves_the_loop_usable() {
 fn a_key_split_over_deltas_is_replaced() {
     let mut b = Bench::new(config());
     b.prompt();
-    let steps = b.answer(vec![text("x sk-sec"), text("ret-key y"), Delta::Stop(StopReason::EndTurn)]);
-    let TurnOutcome::Done { text, .. } = &end(&steps).outcome else { panic!("no end") };
+    let steps = b.answer(vec![
+        text("x sk-sec"),
+        text("ret-key y"),
+        Delta::Stop(StopReason::EndTurn),
+    ]);
+    let TurnOutcome::Done { text, .. } = &end(&steps).outcome else {
+        panic!("no end")
+    };
     assert_eq!(text, "x [redacted] y");
 }
