@@ -1,6 +1,7 @@
 //! The input records as types.
 
 use crate::json::RawJson;
+use crate::schema::declare::words;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -78,16 +79,18 @@ pub struct UserRecord {
     pub weight: usize,
 }
 
-/// When a prompt wants to run (DEC-15).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Priority {
-    /// Interrupts the running turn.
-    Now,
-    /// After what runs.
-    #[default]
-    Next,
-    /// When nothing else waits.
-    Later,
+words! {
+    /// When a prompt wants to run (DEC-15).
+    #[derive(Default)]
+    pub enum Priority {
+        /// Interrupts the running turn.
+        Now = "now",
+        /// After what runs.
+        #[default]
+        Next = "next",
+        /// When nothing else waits.
+        Later = "later",
+    }
 }
 
 /// The text of a user message (WIRE-017).

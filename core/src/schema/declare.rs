@@ -1,0 +1,480 @@
+//! How a wire type is declared: once.
+//!
+//! [`record!`] takes the members of an object in the order in which they are
+//! written and makes of them the struct, its writer and its [`Shape`], from
+//! which a JSON Schema can be told. [`words!`] does the same for a closed set of
+//! words, [`union!`] for a choice of records.
+//!
+//! A member line is one of
+//!
+//! | line | on the wire |
+//! |---|---|
+//! | `"type" = "user",` | always that value; no field |
+//! | `required name: T,` | always there |
+//! | `nullable name: Option<T>,` | always there, `null` for `None` |
+//! | `optional name: Option<T>,` | left out for `None`, never `null` |
+//! | `flag name: bool,` | `true`, or left out |
+//! | `flatten name: T,` | the members of record `T` stand here |
+//!
+//! `name as "wireName"` gives the member another name than the field's.
+//! `sealed struct` keeps the fields private, for types with a rule between
+//! members that their constructors uphold.
+
+use crate::json::{RawJson, ScanError, Writer};
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// What the JSON of a type looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// A string.
+    String,
+    /// A whole number, not negative.
+    Integer,
+    /// A number.
+    Number,
+    /// `true` or `false`.
+    Bool,
+    /// Any value.
+    Any,
+    /// One of these strings.
+    Words(&'static [&'static str]),
+    /// Exactly the value with this JSON text.
+    Constant(&'static str),
+    /// A list of such values.
+    List(&'static Self),
+    /// An object with any names and such values.
+    Map(&'static Self),
+    /// An object with these members.
+    Object(&'static [Member]),
+    /// One of these.
+    OneOf(&'static [Self]),
+}
+
+/// One line of a declared record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Name on the wire.
+    pub name: &'static str,
+    /// When it is there.
+    pub presence: Presence,
+    /// What its value looks like.
+    pub shape: Shape,
+}
+
+/// When a member is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// Always.
+    Required,
+    /// Always, possibly as `null`.
+    Nullable,
+    /// Not always, but never as `null`.
+    Optional,
+    /// Not a member itself: the members of its object stand in its place.
+    Flattened,
+}
+
+/// A value with one way to write it.
+pub trait Json {
+    /// What that looks like.
+    const SHAPE: Shape;
+
+    /// Writes the value.
+    fn write(&self, w: &mut Writer);
+
+    /// The value as kept text.
+    ///
+    /// # Errors
+    ///
+    /// When kept text inside the value, nested into it, passes the depth limit.
+    fn to_raw(&self) -> Result<RawJson, ScanError> {
+        let mut writer = Writer::new();
+        self.write(&mut writer);
+        RawJson::parse_bytes(&writer.finish())
+    }
+}
+
+/// A declared object, or a choice of such.
+pub trait Record: Json {
+    /// Writes the members into an object that is open.
+    fn write_members(&self, w: &mut Writer);
+}
+
+/// A member that may be missing; only `Option` is one.
+pub trait Maybe {
+    /// What is there when something is.
+    type Inner: Json;
+
+    /// What is there.
+    fn inner(&self) -> Option<&Self::Inner>;
+}
+
+impl<T: Json> Maybe for Option<T> {
+    type Inner = T;
+
+    fn inner(&self) -> Option<&T> {
+        self.as_ref()
+    }
+}
+
+impl Json for &str {
+    const SHAPE: Shape = Shape::String;
+
+    fn write(&self, w: &mut Writer) {
+        w.string(self);
+    }
+}
+
+impl Json for String {
+    const SHAPE: Shape = Shape::String;
+
+    fn write(&self, w: &mut Writer) {
+        w.string(self);
+    }
+}
+
+impl Json for Arc<str> {
+    const SHAPE: Shape = Shape::String;
+
+    fn write(&self, w: &mut Writer) {
+        w.string(self);
+    }
+}
+
+impl Json for bool {
+    const SHAPE: Shape = Shape::Bool;
+
+    fn write(&self, w: &mut Writer) {
+        w.bool(*self);
+    }
+}
+
+impl Json for u64 {
+    const SHAPE: Shape = Shape::Integer;
+
+    fn write(&self, w: &mut Writer) {
+        w.u64(*self);
+    }
+}
+
+impl Json for RawJson {
+    const SHAPE: Shape = Shape::Any;
+
+    fn write(&self, w: &mut Writer) {
+        w.raw(self);
+    }
+}
+
+impl<T: Json> Json for Vec<T> {
+    const SHAPE: Shape = Shape::List(&T::SHAPE);
+
+    fn write(&self, w: &mut Writer) {
+        write_list(self, w);
+    }
+}
+
+impl<T: Json, const N: usize> Json for [T; N] {
+    const SHAPE: Shape = Shape::List(&T::SHAPE);
+
+    fn write(&self, w: &mut Writer) {
+        write_list(self, w);
+    }
+}
+
+impl<T: Json> Json for Arc<[T]> {
+    const SHAPE: Shape = Shape::List(&T::SHAPE);
+
+    fn write(&self, w: &mut Writer) {
+        write_list(self, w);
+    }
+}
+
+fn write_list<T: Json>(list: &[T], w: &mut Writer) {
+    w.begin_array();
+    list.iter().for_each(|item| item.write(w));
+    w.end_array();
+}
+
+impl<T: Json> Json for BTreeMap<Arc<str>, T> {
+    const SHAPE: Shape = Shape::Map(&T::SHAPE);
+
+    fn write(&self, w: &mut Writer) {
+        w.begin_object();
+        for (name, value) in self {
+            w.key(name);
+            value.write(w);
+        }
+        w.end_object();
+    }
+}
+
+impl<T: Json> Json for Box<T> {
+    const SHAPE: Shape = T::SHAPE;
+
+    fn write(&self, w: &mut Writer) {
+        T::write(self, w);
+    }
+}
+
+impl<T: Record> Record for Box<T> {
+    fn write_members(&self, w: &mut Writer) {
+        T::write_members(self, w);
+    }
+}
+
+/// Declares a wire object. The module's own text tells the grammar.
+macro_rules! record {
+    ($(#[$meta:meta])* pub struct $name:ident { $($wire:literal = $value:literal,)+ }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct $name;
+
+        $crate::schema::declare::object!($name = [
+            $($crate::schema::declare::constant!($wire, $value),)+
+        ]);
+
+        impl $crate::schema::declare::Record for $name {
+            fn write_members(&self, w: &mut $crate::json::Writer) {
+                $(w.key($wire); $crate::schema::declare::Json::write(&$value, w);)+
+            }
+        }
+    };
+    ($(#[$meta:meta])* pub struct $name:ident { $($members:tt)* }) => {
+        $crate::schema::declare::record!(@fields [pub] $(#[$meta])* $name { $($members)* });
+    };
+    ($(#[$meta:meta])* pub sealed struct $name:ident { $($members:tt)* }) => {
+        $crate::schema::declare::record!(@fields [] $(#[$meta])* $name { $($members)* });
+    };
+    (@fields [$($vis:tt)*] $(#[$meta:meta])* $name:ident {
+        $(
+            $($before:literal = $value:literal,)*
+            $(#[$doc:meta])*
+            $presence:ident $field:ident $(as $wire:literal)?: $type:ty,
+        )*
+    }) => {
+        $crate::schema::declare::record!(@struct [$($vis)*] $(#[$meta])* $name {
+            $($(#[$doc])* $field: $type,)*
+        });
+
+        $crate::schema::declare::object!($name = [
+            $(
+                $($crate::schema::declare::constant!($before, $value),)*
+                $crate::schema::declare::member!($presence $field $($wire)?, $type),
+            )*
+        ]);
+
+        impl $crate::schema::declare::Record for $name {
+            fn write_members(&self, w: &mut $crate::json::Writer) {
+                $(
+                    $(w.key($before); $crate::schema::declare::Json::write(&$value, w);)*
+                    $crate::schema::declare::put!($presence w, &self.$field, $field $($wire)?);
+                )*
+            }
+        }
+    };
+    (@struct [pub] $(#[$meta:meta])* $name:ident {
+        $($(#[$doc:meta])* $field:ident: $type:ty,)*
+    }) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct $name {
+            $($(#[$doc])* pub $field: $type,)*
+        }
+    };
+    (@struct [] $(#[$meta:meta])* $name:ident {
+        $($(#[$doc:meta])* $field:ident: $type:ty,)*
+    }) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct $name {
+            $($(#[$doc])* $field: $type,)*
+        }
+    };
+}
+
+/// A record is the object of its members.
+macro_rules! object {
+    ($name:ident = [$($member:expr,)*]) => {
+        impl $crate::schema::declare::Json for $name {
+            const SHAPE: $crate::schema::declare::Shape =
+                $crate::schema::declare::Shape::Object(&[$($member,)*]);
+
+            fn write(&self, w: &mut $crate::json::Writer) {
+                w.begin_object();
+                $crate::schema::declare::Record::write_members(self, w);
+                w.end_object();
+            }
+        }
+    };
+}
+
+/// The line of a constant. Its literal reads the same in JSON as here.
+macro_rules! constant {
+    ($wire:literal, $value:literal) => {
+        $crate::schema::declare::Member {
+            name: $wire,
+            presence: $crate::schema::declare::Presence::Required,
+            shape: $crate::schema::declare::Shape::Constant(stringify!($value)),
+        }
+    };
+}
+
+/// The line of a field.
+macro_rules! member {
+    (required $field:ident $($wire:literal)?, $type:ty) => {
+        $crate::schema::declare::member!(@ $field $($wire)?, Required, $type)
+    };
+    (flag $field:ident $($wire:literal)?, $type:ty) => {
+        $crate::schema::declare::member!(@ $field $($wire)?, Optional, $type)
+    };
+    (flatten $field:ident $($wire:literal)?, $type:ty) => {
+        $crate::schema::declare::member!(@ $field $($wire)?, Flattened, $type)
+    };
+    (nullable $field:ident $($wire:literal)?, $type:ty) => {
+        $crate::schema::declare::member!(
+            @ $field $($wire)?, Nullable, <$type as $crate::schema::declare::Maybe>::Inner
+        )
+    };
+    (optional $field:ident $($wire:literal)?, $type:ty) => {
+        $crate::schema::declare::member!(
+            @ $field $($wire)?, Optional, <$type as $crate::schema::declare::Maybe>::Inner
+        )
+    };
+    (@ $field:ident $($wire:literal)?, $presence:ident, $type:ty) => {
+        $crate::schema::declare::Member {
+            name: $crate::schema::declare::wire!($field $($wire)?),
+            presence: $crate::schema::declare::Presence::$presence,
+            shape: <$type as $crate::schema::declare::Json>::SHAPE,
+        }
+    };
+}
+
+/// Writes a field.
+macro_rules! put {
+    (required $w:ident, $value:expr, $field:ident $($wire:literal)?) => {
+        $w.key($crate::schema::declare::wire!($field $($wire)?));
+        $crate::schema::declare::Json::write($value, $w);
+    };
+    (nullable $w:ident, $value:expr, $field:ident $($wire:literal)?) => {
+        $w.key($crate::schema::declare::wire!($field $($wire)?));
+        match $crate::schema::declare::Maybe::inner($value) {
+            Some(value) => $crate::schema::declare::Json::write(value, $w),
+            None => $w.null(),
+        }
+    };
+    (optional $w:ident, $value:expr, $field:ident $($wire:literal)?) => {
+        if let Some(value) = $crate::schema::declare::Maybe::inner($value) {
+            $w.key($crate::schema::declare::wire!($field $($wire)?));
+            $crate::schema::declare::Json::write(value, $w);
+        }
+    };
+    (flag $w:ident, $value:expr, $field:ident $($wire:literal)?) => {
+        if *$value {
+            $w.member_bool($crate::schema::declare::wire!($field $($wire)?), true);
+        }
+    };
+    (flatten $w:ident, $value:expr, $field:ident $($wire:literal)?) => {
+        $crate::schema::declare::Record::write_members($value, $w);
+    };
+}
+
+/// The name on the wire: the one given, else the field's.
+macro_rules! wire {
+    ($field:ident) => {
+        stringify!($field)
+    };
+    ($field:ident $wire:literal) => {
+        $wire
+    };
+}
+
+/// Declares a closed set of words: an enum with `as_str`, `from_word` and `ALL`.
+macro_rules! words {
+    ($(#[$meta:meta])* pub enum $name:ident {
+        $($(#[$doc:meta])* $variant:ident = $word:literal,)+
+    }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum $name {
+            $($(#[$doc])* $variant,)+
+        }
+
+        impl $name {
+            /// Every word of the set.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// The word on the wire.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word,)+
+                }
+            }
+
+            /// The member of the set with that word, spelled exactly.
+            #[must_use]
+            pub fn from_word(word: &str) -> Option<Self> {
+                match word {
+                    $($word => Some(Self::$variant),)+
+                    _ => None,
+                }
+            }
+        }
+
+        impl $crate::schema::declare::Json for $name {
+            const SHAPE: $crate::schema::declare::Shape =
+                $crate::schema::declare::Shape::Words(&[$($word,)+]);
+
+            fn write(&self, w: &mut $crate::json::Writer) {
+                w.string(self.as_str());
+            }
+        }
+    };
+}
+
+/// Declares a choice of records, each with a constant that tells it apart.
+macro_rules! union {
+    ($(#[$meta:meta])* pub enum $name:ident {
+        $($(#[$doc:meta])* $variant:ident($type:ty),)+
+    }) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub enum $name {
+            $($(#[$doc])* $variant($type),)+
+        }
+
+        impl $crate::schema::declare::Json for $name {
+            const SHAPE: $crate::schema::declare::Shape = $crate::schema::declare::Shape::OneOf(
+                &[$(<$type as $crate::schema::declare::Json>::SHAPE,)+],
+            );
+
+            fn write(&self, w: &mut $crate::json::Writer) {
+                match self {
+                    $(Self::$variant(value) => $crate::schema::declare::Json::write(value, w),)+
+                }
+            }
+        }
+
+        impl $crate::schema::declare::Record for $name {
+            fn write_members(&self, w: &mut $crate::json::Writer) {
+                match self {
+                    $(Self::$variant(value) => {
+                        $crate::schema::declare::Record::write_members(value, w);
+                    })+
+                }
+            }
+        }
+
+        $(impl From<$type> for $name {
+            fn from(value: $type) -> Self {
+                Self::$variant(value)
+            }
+        })+
+    };
+}
+
+pub(crate) use {constant, member, object, put, record, union, wire, words};
