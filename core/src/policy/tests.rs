@@ -20,7 +20,10 @@ fn rule(text: &str) -> PermissionRule {
             tool_name: name.to_string(),
             rule_content: Some(content.trim_end_matches(')').to_string()),
         },
-        None => PermissionRule { tool_name: text.to_string(), rule_content: None },
+        None => PermissionRule {
+            tool_name: text.to_string(),
+            rule_content: None,
+        },
     }
 }
 
@@ -58,10 +61,16 @@ fn plain_question() -> Judgement {
 fn reading_inside_the_working_directories_needs_no_question() {
     let p = policy(PermissionMode::Default);
     for path in ["src/a.rs", "/work/repo/x", "./a/../b", "/work/repo"] {
-        assert_eq!(on_path(&p, "Read", ToolClass::ReadOnly, path), INSIDE, "{path}");
+        assert_eq!(
+            on_path(&p, "Read", ToolClass::ReadOnly, path),
+            INSIDE,
+            "{path}"
+        );
     }
     for path in ["/etc/passwd", "../other", "/work/repository", "a/../../b"] {
-        let Judgement::Ask(question) = on_path(&p, "Read", ToolClass::ReadOnly, path) else { panic!("{path}") };
+        let Judgement::Ask(question) = on_path(&p, "Read", ToolClass::ReadOnly, path) else {
+            panic!("{path}")
+        };
         assert!(question.decision_reason.is_some() && question.blocked_path.is_some());
     }
 }
@@ -71,13 +80,30 @@ fn each_mode_has_its_defaults() {
     let edit = |mode, path| on_path(&policy(mode), "Write", ToolClass::Edit, path);
     assert_eq!(edit(PermissionMode::Default, "a"), plain_question());
     assert_eq!(edit(PermissionMode::AcceptEdits, "a"), INSIDE);
-    assert!(matches!(edit(PermissionMode::AcceptEdits, "/etc/x"), Judgement::Ask(_)));
-    assert!(matches!(edit(PermissionMode::Plan, "a"), Judgement::Deny(_)));
-    assert!(matches!(edit(PermissionMode::DontAsk, "a"), Judgement::Deny(_)));
+    assert!(matches!(
+        edit(PermissionMode::AcceptEdits, "/etc/x"),
+        Judgement::Ask(_)
+    ));
+    assert!(matches!(
+        edit(PermissionMode::Plan, "a"),
+        Judgement::Deny(_)
+    ));
+    assert!(matches!(
+        edit(PermissionMode::DontAsk, "a"),
+        Judgement::Deny(_)
+    ));
     assert_eq!(edit(PermissionMode::BypassPermissions, "/etc/x"), GRANTED);
-    let read = on_path(&policy(PermissionMode::Plan), "Read", ToolClass::ReadOnly, "a");
+    let read = on_path(
+        &policy(PermissionMode::Plan),
+        "Read",
+        ToolClass::ReadOnly,
+        "a",
+    );
     assert_eq!(read, INSIDE);
-    assert_eq!(on_command(&policy(PermissionMode::AcceptEdits), "ls"), plain_question());
+    assert_eq!(
+        on_command(&policy(PermissionMode::AcceptEdits), "ls"),
+        plain_question()
+    );
 }
 
 #[test]
@@ -88,7 +114,10 @@ fn deny_beats_ask_beats_allow() {
     p.apply(&add(Behavior::Ask, &["Bash(git push:*)"]));
     assert_eq!(on_command(&p, "git push origin"), plain_question());
     p.apply(&add(Behavior::Deny, &["Bash(rm:*)"]));
-    assert!(matches!(on_command(&p, "git push; rm -rf x"), Judgement::Deny(_)));
+    assert!(matches!(
+        on_command(&p, "git push; rm -rf x"),
+        Judgement::Deny(_)
+    ));
     let mut p = policy(PermissionMode::BypassPermissions);
     p.apply(&add(Behavior::Deny, &["Bash(rm:*)"]));
     assert!(matches!(on_command(&p, "rm x"), Judgement::Deny(_)));
@@ -115,19 +144,33 @@ fn an_allowing_pattern_covers_every_part_and_a_denying_one_some_part() {
     }
     p.apply(&add(Behavior::Deny, &["Bash(rm:*)"]));
     for command in ["ls | rm x", "echo $(rm x)", "echo `rm x`", "(rm x)"] {
-        assert!(matches!(on_command(&p, command), Judgement::Deny(_)), "{command}");
+        assert!(
+            matches!(on_command(&p, command), Judgement::Deny(_)),
+            "{command}"
+        );
     }
 }
 
 #[test]
 fn path_rules_are_globs() {
     let mut p = policy(PermissionMode::Default);
-    p.apply(&add(Behavior::Allow, &["Write(src/**)", "Write(/tmp/*.txt)"]));
+    p.apply(&add(
+        Behavior::Allow,
+        &["Write(src/**)", "Write(/tmp/*.txt)"],
+    ));
     for path in ["src/a", "src/a/b.rs", "/work/repo/src/x", "/tmp/a.txt"] {
-        assert_eq!(on_path(&p, "Write", ToolClass::Edit, path), GRANTED, "{path}");
+        assert_eq!(
+            on_path(&p, "Write", ToolClass::Edit, path),
+            GRANTED,
+            "{path}"
+        );
     }
     for path in ["src2/a", "/tmp/a/b.txt", "/tmp/a.txt2", "src/../b"] {
-        assert_ne!(on_path(&p, "Write", ToolClass::Edit, path), GRANTED, "{path}");
+        assert_ne!(
+            on_path(&p, "Write", ToolClass::Edit, path),
+            GRANTED,
+            "{path}"
+        );
     }
     assert!(paths::glob("/a/**/z", "/a/z") && paths::glob("/a/**/z", "/a/b/c/z"));
     assert!(!paths::glob("/a/**/z", "/a/b/c") && paths::glob("/a?c/*", "/abc/d"));
@@ -160,6 +203,9 @@ fn updates_apply_in_list_order_and_only_to_their_destination() {
     p.apply(&directories(DirectoriesAction::Add));
     assert_eq!(on_path(&p, "Read", ToolClass::ReadOnly, "/data/x"), INSIDE);
     p.apply(&directories(DirectoriesAction::Remove));
-    assert!(matches!(on_path(&p, "Read", ToolClass::ReadOnly, "/data/x"), Judgement::Ask(_)));
+    assert!(matches!(
+        on_path(&p, "Read", ToolClass::ReadOnly, "/data/x"),
+        Judgement::Ask(_)
+    ));
     assert_eq!(p.directories().collect::<Vec<_>>(), vec!["/work/repo"]);
 }
