@@ -148,12 +148,12 @@ impl Policy {
         } else {
             self.by_class(tool, &subject)
         };
-        match judgement {
-            Judgement::Ask(_) if self.mode == PermissionMode::DontAsk => Judgement::Deny(
+        if matches!(judgement, Judgement::Ask(_)) && self.mode == PermissionMode::DontAsk {
+            return Judgement::Deny(
                 "This call would need a question, and the permission mode is dontAsk.",
-            ),
-            judgement => judgement,
+            );
         }
+        judgement
     }
 
     fn by_class(&self, tool: &ToolSpec, subject: &Subject) -> Judgement {
