@@ -1,0 +1,320 @@
+//! Turns: from a queued prompt to its result and `idle`.
+
+use super::partial::Partial;
+use super::queue::Prompt;
+use super::records;
+use super::{AgentSession, Event, Output, Stage, TurnReport};
+use crate::agent_loop::{FinishedBlock, LoopInput, Step, TurnEnd, TurnOutcome};
+use crate::effect::{EffectId, Request, Verdict};
+use crate::machine::Machine as _;
+use crate::model::{Delta, ModelFailure, ModelOutcome, StopReason};
+use crate::schema::outbound::{Outbound, PermissionDenial, ResultRecord, SessionState, StateChanged};
+use crate::time::Instant;
+use crate::tool::{Access, ToolCall, ToolOutcome, ToolRequest};
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+/// The prompt that runs.
+#[derive(Debug)]
+pub(super) struct Turn {
+    pub(super) prompt_uuid: String,
+    began: Instant,
+    /// Time spent waiting for the model so far.
+    api: Duration,
+    model: Option<(EffectId, Instant)>,
+    tools: BTreeMap<EffectId, usize>,
+    pub(super) denials: Vec<PermissionDenial>,
+    /// Id of the message that is being streamed, as records show it.
+    message_id: Option<String>,
+    partial: Partial,
+}
+
+/// What the results of calls say that an interrupt left open.
+pub(super) const CANCELLED: &str = "Cancelled: the turn was interrupted before this call finished.";
+
+impl AgentSession {
+    /// Starts the next prompt once nothing runs.
+    pub(super) fn next_turn(&mut self) {
+        while self.turn.is_none()
+            && self.flushing.is_none()
+            && matches!(self.stage, Stage::Open | Stage::Ended)
+            && let Some(prompt) = self.queue.pop()
+        {
+            self.begin_turn(prompt);
+        }
+    }
+
+    fn begin_turn(&mut self, prompt: Prompt) {
+        self.turn = Some(Turn {
+            prompt_uuid: prompt.uuid.clone(),
+            began: self.now,
+            api: Duration::ZERO,
+            model: None,
+            tools: BTreeMap::new(),
+            denials: Vec::new(),
+            message_id: None,
+            partial: Partial::default(),
+        });
+        self.set_state(SessionState::Running);
+        if self.config.replay_user_messages {
+            self.send(&records::replay(&prompt));
+        }
+        self.feed_loop(LoopInput::Prompt(prompt.content.parts()));
+    }
+
+    /// Feeds the loop and carries out what it asks for, until it asks no more.
+    pub(super) fn feed_loop(&mut self, input: LoopInput) {
+        let mut inputs = VecDeque::from([input]);
+        while let Some(input) = inputs.pop_front() {
+            // The loop refuses only what its phase cannot take, such as an
+            // answer to a call that a cancellation has settled before.
+            if self.agent_loop.handle(self.now, input).is_err() {
+                continue;
+            }
+            while let Some(step) = self.agent_loop.poll() {
+                inputs.extend(self.step(step));
+            }
+        }
+    }
+
+    /// Carries out one step; gives what the loop has to be told at once. Once
+    /// the output is closed nothing new is begun.
+    fn step(&mut self, step: Step) -> Option<LoopInput> {
+        match step {
+            Step::Request(_) | Step::Decide { .. } | Step::Run { .. } if self.link.is_latched() => {}
+            Step::Request(request) => self.ask_model(request),
+            Step::Streamed(streamed) => self.show_partial(streamed),
+            Step::Block(block) => self.show_block(block),
+            Step::Decide { place, call } => return self.decide(place, &call),
+            Step::Run { call, place, access } => self.run_tool(place, call, access),
+            Step::Settled(result) => self.send(&records::tool_result(result)),
+            Step::Failed(failure) => self.show_failure(&failure),
+            Step::End(end) => self.end_turn(end),
+        }
+        None
+    }
+
+    fn ask_model(&mut self, request: Box<crate::model::ModelRequest>) {
+        let id = self.start(Request::Model(request));
+        let now = self.now;
+        if let Some(turn) = &mut self.turn {
+            turn.model = Some((id, now));
+            turn.message_id = None;
+            turn.partial = Partial::default();
+        }
+    }
+
+    pub(super) fn model_delta(&mut self, delta: Delta) {
+        self.feed_loop(LoopInput::Delta(delta));
+    }
+
+    pub(super) fn model_done(&mut self, outcome: ModelOutcome) {
+        self.close_model_clock();
+        self.feed_loop(LoopInput::ModelDone(outcome));
+    }
+
+    fn close_model_clock(&mut self) -> Option<EffectId> {
+        let turn = self.turn.as_mut()?;
+        let (id, since) = turn.model.take()?;
+        turn.api = turn.api.saturating_add(self.now.since(since));
+        Some(id)
+    }
+
+    fn run_tool(&mut self, place: usize, call: ToolCall, access: Access) {
+        let request = ToolRequest {
+            call,
+            access,
+            directories: self.policy.directories().map(ToString::to_string).collect(),
+            environment: Arc::clone(&self.environment),
+        };
+        let id = self.start(Request::Tool(Box::new(request)));
+        if let Some(turn) = &mut self.turn {
+            turn.tools.insert(id, place);
+        }
+    }
+
+    pub(super) fn tool_done(&mut self, id: EffectId, outcome: ToolOutcome) {
+        let place = self.turn.as_mut().and_then(|turn| turn.tools.remove(&id));
+        if let Some(place) = place {
+            self.feed_loop(LoopInput::Settle { place, outcome });
+        }
+    }
+
+    /// Cancels what the turn started and ends it (the caller sent what goes before).
+    /// `first`: a call that ends in its own way before the others.
+    pub(super) fn cancel_turn(&mut self, first: Option<(usize, ToolOutcome)>) {
+        if self.turn.is_none() {
+            return;
+        }
+        if let Some(id) = self.close_model_clock() {
+            self.cancel_effect(id);
+        }
+        let tools = self.turn.as_mut().map(|turn| core::mem::take(&mut turn.tools)).unwrap_or_default();
+        for id in tools.into_keys() {
+            self.cancel_effect(id);
+        }
+        self.feed_loop(LoopInput::Cancel { first, reason: CANCELLED });
+    }
+
+    // ---- what the host sees ---------------------------------------------------------
+
+    fn message_id(&mut self, provided: Option<&str>) -> String {
+        let known = self.turn.as_ref().and_then(|turn| turn.message_id.clone());
+        if let Some(id) = known {
+            return id;
+        }
+        let id = provided.map_or_else(|| self.ids.tagged("msg_"), ToString::to_string);
+        if let Some(turn) = &mut self.turn {
+            turn.message_id = Some(id.clone());
+        }
+        id
+    }
+
+    fn show_partial(&mut self, streamed: crate::agent_loop::Streamed) {
+        if !self.config.include_partial_messages {
+            return;
+        }
+        let id = self.message_id(self.agent_loop.message_id().map(ToString::to_string).as_deref());
+        let model = self.config.provider.model.clone();
+        let events = match &mut self.turn {
+            Some(turn) => turn.partial.events(streamed, &id, &model),
+            None => Vec::new(),
+        };
+        for event in events {
+            self.send(&Outbound::StreamEvent(event));
+        }
+    }
+
+    fn show_block(&mut self, block: FinishedBlock) {
+        let id = self.message_id(block.message_id.as_deref());
+        let model = self.config.provider.model.clone();
+        self.close_partial(&block);
+        self.send(&records::assistant(block, id, model));
+    }
+
+    /// The stream events of a message end before its last record.
+    fn close_partial(&mut self, block: &FinishedBlock) {
+        if !self.config.include_partial_messages {
+            return;
+        }
+        let Some(stop) = block.stop else { return };
+        let usage = block.usage;
+        let events = match &mut self.turn {
+            Some(turn) => turn.partial.finish(stop, usage),
+            None => Vec::new(),
+        };
+        for event in events {
+            self.send(&Outbound::StreamEvent(event));
+        }
+    }
+
+    /// One assistant record says that the request failed (DEC-41).
+    fn show_failure(&mut self, failure: &ModelFailure) {
+        let id = self.ids.tagged("msg_");
+        let model = self.config.provider.model.clone();
+        self.send(&records::api_error(failure, id, model));
+    }
+
+    pub(super) fn set_state(&mut self, state: SessionState) {
+        if self.state != state {
+            self.state = state;
+            self.send(&Outbound::StateChanged(StateChanged::plain(state)));
+        }
+    }
+
+    // ---- the end --------------------------------------------------------------------
+
+    fn end_turn(&mut self, end: TurnEnd) {
+        let Some(turn) = self.turn.take() else { return };
+        let (result, report) = self.result(turn, end);
+        self.books.last_ordinary_is_error = Some(report.is_error);
+        self.send(&Outbound::Result(result));
+        self.out.push_back(Output::Event(Event::TurnEnded(report)));
+        if matches!(self.stage, Stage::Closing(_)) || self.link.is_latched() {
+            return;
+        }
+        if self.config.flush_remote {
+            self.flushing = Some(self.start(Request::FlushRemote));
+        } else {
+            self.set_state(SessionState::Idle);
+        }
+    }
+
+    /// `idle` follows the flush, whatever became of it (WIRE-004).
+    pub(super) fn flushed(&mut self, id: EffectId, verdict: Verdict) {
+        if self.flushing == Some(id) {
+            self.flushing = None;
+            if verdict == Verdict::Failed {
+                self.warn("the remote flush of a turn failed");
+            }
+            self.set_state(SessionState::Idle);
+        }
+    }
+
+    fn result(&self, turn: Turn, end: TurnEnd) -> (ResultRecord, TurnReport) {
+        let books = records::Books {
+            duration: self.now.since(turn.began),
+            api: turn.api,
+            requests: end.requests,
+            usage: end.usage,
+            cost: end.cost,
+            denials: turn.denials,
+        };
+        let (outcome, errors) = outcome_of(end.outcome);
+        let text = match &outcome {
+            records::Outcome::Success { text, .. } => text.clone(),
+            records::Outcome::Error { .. } => String::new(),
+        };
+        let report = TurnReport { is_error: !errors.is_empty(), errors: errors.clone(), text };
+        let result = records::result(&self.config.provider, outcome, errors, books, Some(turn.prompt_uuid));
+        (result, report)
+    }
+}
+
+/// What the result record says of a turn's outcome (DEC-21, DEC-42).
+fn outcome_of(outcome: TurnOutcome) -> (records::Outcome, Vec<String>) {
+    use crate::schema::outbound::{ErrorSubtype, StopReason as Word};
+    let error = |subtype, stop| records::Outcome::Error { subtype, stop };
+    match outcome {
+        TurnOutcome::Done { stop, text } => {
+            (records::Outcome::Success { text, stop: stop_word(stop) }, Vec::new())
+        }
+        TurnOutcome::Failed(failure) => {
+            let text = match failure.status {
+                Some(status) => format!("{} (status {status}): {}", failure.category.as_str(), failure.message),
+                None => format!("{}: {}", failure.category.as_str(), failure.message),
+            };
+            (error(ErrorSubtype::DuringExecution, Word::ProviderError), vec![text])
+        }
+        TurnOutcome::MaxTurns(limit) => {
+            let text = format!("the limit of {limit} model requests for one prompt is reached");
+            (error(ErrorSubtype::MaxTurns, Word::MaxTurns), vec![text])
+        }
+        TurnOutcome::Budget => {
+            let text = "the budget of this process is spent".to_string();
+            (error(ErrorSubtype::MaxBudgetUsd, Word::MaxBudget), vec![text])
+        }
+        TurnOutcome::Cancelled => {
+            let text = "the turn was cancelled".to_string();
+            (error(ErrorSubtype::DuringExecution, Word::Cancelled), vec![text])
+        }
+    }
+}
+
+/// The result's word for why a model stopped; a filter never ends in success.
+const fn stop_word(stop: StopReason) -> crate::schema::outbound::StopReason {
+    use crate::schema::outbound::StopReason as Word;
+    match stop {
+        StopReason::EndTurn | StopReason::ToolUse => Word::EndTurn,
+        StopReason::MaxTokens => Word::MaxTokens,
+        StopReason::StopSequence => Word::StopSequence,
+        StopReason::Refusal => Word::Refusal,
+        StopReason::ContentFilter => Word::ProviderError,
+    }
+}

@@ -1,0 +1,9 @@
+//! The wire's records as closed types.
+//!
+//! [`inbound`] turns one scanned line into an owned record or a refusal;
+//! [`permission`] reads a host's answer to a permission question; `outbound`
+//! writes every record the agent sends. Parsing happens once, here: what comes
+//! out cannot be wrong in shape any more.
+
+mod grammar;
+pub mod inbound;
