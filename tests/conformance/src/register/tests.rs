@@ -29,7 +29,10 @@ fn each_contradiction_is_told() {
             "ACC-01 is `out` in the register",
         ),
         ("ACC-01 = 'out'", "ACC-01: `reason` stands exactly"),
-        ("ACC-01 = 'partly'", "ACC-01: `missing` stands exactly"),
+        (
+            "ACC-01 = { status = 'built', missing = 'm' }",
+            "ACC-01: `missing` stands only",
+        ),
         ("B-1 = 'built'", "B-1 is built, but no test covers it"),
         (
             "ACC-01 = 'built'",
