@@ -176,6 +176,12 @@ impl Effects {
         self.open.iter().map(|(id, kind)| (*id, *kind))
     }
 
+    /// Whether this effect is open.
+    #[must_use]
+    pub fn is_open(&self, id: EffectId) -> bool {
+        self.open.contains_key(&id)
+    }
+
     /// Whether no effect is open.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -64,11 +64,11 @@ pub struct Config {
 #[derive(Clone, Debug)]
 pub struct Provider {
     /// Registry id.
-    pub id: String,
+    pub id: Arc<str>,
     /// Registry type, such as `openai_compatible`.
-    pub kind: String,
+    pub kind: Arc<str>,
     /// Logical model name.
-    pub model: String,
+    pub model: Arc<str>,
     /// Declared reasoning efforts.
     pub reasoning: ReasoningCapabilities,
     /// The effort the process chose, if any.

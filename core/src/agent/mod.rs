@@ -179,6 +179,12 @@ impl AgentSession {
         self.waiters.iter().count()
     }
 
+    /// Whether this effect waits for its settlement.
+    #[must_use]
+    pub fn is_open(&self, id: EffectId) -> bool {
+        self.effects.is_open(id)
+    }
+
     // ---- output ---------------------------------------------------------------------
 
     /// Queues a record behind all others; a record that cannot leave latches the session.

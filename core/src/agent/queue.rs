@@ -1,30 +1,17 @@
 //! Prompts that wait for their turn (WIRE-020, DEC-15, DEC-45).
 
 use crate::limits::Limits;
-use crate::schema::inbound::{Priority, UserContent};
+use crate::schema::inbound::UserRecord;
 use alloc::collections::VecDeque;
-use alloc::string::String;
+use alloc::sync::Arc;
 
 /// An accepted prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Prompt {
     /// The record's uuid, or one made for it (DEC-25).
-    pub(crate) uuid: String,
-    pub(crate) content: UserContent,
-    pub(crate) priority: Priority,
-    /// What the replay of the record repeats beside its content.
-    pub(crate) echo: Echo,
-    /// Admission weight in bytes (DEC-45).
-    pub(crate) weight: usize,
-}
-
-/// Optional members of a user record that its replay carries.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Echo {
-    pub(crate) parent_tool_use_id: Option<String>,
-    pub(crate) is_synthetic: bool,
-    pub(crate) priority_given: bool,
-    pub(crate) timestamp: Option<String>,
+    pub(crate) uuid: Arc<str>,
+    /// The record.
+    pub(crate) record: UserRecord,
 }
 
 /// Why a prompt was not queued.
@@ -71,8 +58,8 @@ impl Queue {
 
     /// Puts a prompt behind those of its priority.
     pub(crate) fn push(&mut self, prompt: Prompt) {
-        self.weight = self.weight.saturating_add(prompt.weight);
-        let before = |waiting: &&Prompt| waiting.priority <= prompt.priority;
+        self.weight = self.weight.saturating_add(prompt.record.weight);
+        let before = |waiting: &&Prompt| waiting.record.priority <= prompt.record.priority;
         let at = self.prompts.iter().take_while(before).count();
         self.prompts.insert(at, prompt);
     }
@@ -80,7 +67,7 @@ impl Queue {
     /// Takes the prompt that runs next.
     pub(crate) fn pop(&mut self) -> Option<Prompt> {
         let prompt = self.prompts.pop_front()?;
-        self.weight = self.weight.saturating_sub(prompt.weight);
+        self.weight = self.weight.saturating_sub(prompt.record.weight);
         Some(prompt)
     }
 
@@ -93,12 +80,24 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schema::inbound::{Priority, UserContent};
     use alloc::string::ToString;
     use alloc::vec::Vec;
 
     fn prompt(uuid: &str, priority: Priority, weight: usize) -> Prompt {
-        let content = UserContent::Text(uuid.to_string());
-        Prompt { uuid: uuid.to_string(), content, priority, echo: Echo::default(), weight }
+        let record = UserRecord {
+            uuid: Some(uuid.to_string()),
+            content: UserContent::Text(uuid.to_string()),
+            parent_tool_use_id: None,
+            is_synthetic: false,
+            is_replay: false,
+            tool_use_result: None,
+            priority,
+            priority_given: true,
+            timestamp: None,
+            weight,
+        };
+        Prompt { uuid: uuid.into(), record }
     }
 
     // covers: DEC-15
@@ -110,7 +109,7 @@ mod tests {
         {
             queue.push(prompt(uuid, priority, 1));
         }
-        let order: Vec<_> = core::iter::from_fn(|| queue.pop().map(|p| p.uuid)).collect();
+        let order: Vec<_> = core::iter::from_fn(|| queue.pop().map(|p| p.uuid.to_string())).collect();
         assert_eq!(order, ["c", "e", "b", "d", "a"]);
     }
 

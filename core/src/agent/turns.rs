@@ -1,19 +1,20 @@
 //! Turns: from a queued prompt to its result and `idle`.
 
-use super::partial::Partial;
 use super::queue::Prompt;
-use super::records;
+use super::{partial, records};
 use super::{AgentSession, Event, Output, Stage, TurnReport};
-use crate::agent_loop::{FinishedBlock, LoopInput, Step, TurnEnd, TurnOutcome};
+use crate::agent_loop::{FinishedBlock, LoopInput, Step, Streamed, TurnEnd, TurnOutcome};
 use crate::effect::{EffectId, Request, Verdict};
 use crate::machine::Machine as _;
-use crate::model::{Delta, ModelFailure, ModelOutcome, StopReason};
-use crate::schema::outbound::{Outbound, PermissionDenial, ResultRecord, SessionState, StateChanged};
+use crate::model::{Delta, ModelFailure, ModelOutcome, ModelRequest};
+use crate::schema::Money;
+use crate::schema::outbound::{
+    Outbound, PermissionDenial, ResultRecord, ResultStop, SessionState, StateChanged,
+};
 use crate::time::Instant;
 use crate::tool::{Access, ToolCall, ToolOutcome, ToolRequest};
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec;
@@ -23,7 +24,7 @@ use core::time::Duration;
 /// The prompt that runs.
 #[derive(Debug)]
 pub(super) struct Turn {
-    pub(super) prompt_uuid: String,
+    prompt_uuid: Arc<str>,
     began: Instant,
     /// Time spent waiting for the model so far.
     api: Duration,
@@ -31,8 +32,7 @@ pub(super) struct Turn {
     tools: BTreeMap<EffectId, usize>,
     pub(super) denials: Vec<PermissionDenial>,
     /// Id of the message that is being streamed, as records show it.
-    message_id: Option<String>,
-    partial: Partial,
+    message_id: Option<Arc<str>>,
 }
 
 /// What the results of calls say that an interrupt left open.
@@ -52,20 +52,18 @@ impl AgentSession {
 
     fn begin_turn(&mut self, prompt: Prompt) {
         self.turn = Some(Turn {
-            prompt_uuid: prompt.uuid.clone(),
+            prompt_uuid: Arc::clone(&prompt.uuid),
             began: self.now,
             api: Duration::ZERO,
             model: None,
             tools: BTreeMap::new(),
             denials: Vec::new(),
             message_id: None,
-            partial: Partial::default(),
         });
         self.set_state(SessionState::Running);
-        if self.config.replay_user_messages {
-            self.send(&records::replay(&prompt));
-        }
-        self.feed_loop(LoopInput::Prompt(prompt.content.parts()));
+        let Prompt { uuid, record } = prompt;
+        self.echo(&record, uuid);
+        self.feed_loop(LoopInput::Prompt(record.content.parts()));
     }
 
     /// Feeds the loop and carries out what it asks for, until it asks no more.
@@ -100,13 +98,12 @@ impl AgentSession {
         None
     }
 
-    fn ask_model(&mut self, request: Box<crate::model::ModelRequest>) {
+    fn ask_model(&mut self, request: Box<ModelRequest>) {
         let id = self.start(Request::Model(request));
         let now = self.now;
         if let Some(turn) = &mut self.turn {
             turn.model = Some((id, now));
             turn.message_id = None;
-            turn.partial = Partial::default();
         }
     }
 
@@ -164,60 +161,42 @@ impl AgentSession {
 
     // ---- what the host sees ---------------------------------------------------------
 
-    fn message_id(&mut self, provided: Option<&str>) -> String {
-        let known = self.turn.as_ref().and_then(|turn| turn.message_id.clone());
-        if let Some(id) = known {
+    /// The id of the message that is being streamed: the provider's, or one made for it.
+    fn message_id(&mut self) -> Arc<str> {
+        if let Some(id) = self.turn.as_ref().and_then(|turn| turn.message_id.clone()) {
             return id;
         }
-        let id = provided.map_or_else(|| self.ids.tagged("msg_"), ToString::to_string);
+        let id: Arc<str> = match self.agent_loop.message_id() {
+            Some(id) => id.into(),
+            None => self.ids.tagged("msg_").into(),
+        };
         if let Some(turn) = &mut self.turn {
-            turn.message_id = Some(id.clone());
+            turn.message_id = Some(Arc::clone(&id));
         }
         id
     }
 
-    fn show_partial(&mut self, streamed: crate::agent_loop::Streamed) {
+    fn show_partial(&mut self, streamed: Streamed) {
         if !self.config.include_partial_messages {
             return;
         }
-        let id = self.message_id(self.agent_loop.message_id().map(ToString::to_string).as_deref());
-        let model = self.config.provider.model.clone();
-        let events = match &mut self.turn {
-            Some(turn) => turn.partial.events(streamed, &id, &model),
-            None => Vec::new(),
-        };
-        for event in events {
-            self.send(&Outbound::StreamEvent(event));
+        let id = self.message_id();
+        let model = Arc::clone(&self.config.provider.model);
+        for event in partial::events(streamed, id, model) {
+            self.send(&records::stream_event(event));
         }
     }
 
     fn show_block(&mut self, block: FinishedBlock) {
-        let id = self.message_id(block.message_id.as_deref());
-        let model = self.config.provider.model.clone();
-        self.close_partial(&block);
+        let id = self.message_id();
+        let model = Arc::clone(&self.config.provider.model);
         self.send(&records::assistant(block, id, model));
-    }
-
-    /// The stream events of a message end before its last record.
-    fn close_partial(&mut self, block: &FinishedBlock) {
-        if !self.config.include_partial_messages {
-            return;
-        }
-        let Some(stop) = block.stop else { return };
-        let usage = block.usage;
-        let events = match &mut self.turn {
-            Some(turn) => turn.partial.finish(stop, usage),
-            None => Vec::new(),
-        };
-        for event in events {
-            self.send(&Outbound::StreamEvent(event));
-        }
     }
 
     /// One assistant record says that the request failed (DEC-41).
     fn show_failure(&mut self, failure: &ModelFailure) {
-        let id = self.ids.tagged("msg_");
-        let model = self.config.provider.model.clone();
+        let id = self.ids.tagged("msg_").into();
+        let model = Arc::clone(&self.config.provider.model);
         self.send(&records::api_error(failure, id, model));
     }
 
@@ -263,58 +242,19 @@ impl AgentSession {
             api: turn.api,
             requests: end.requests,
             usage: end.usage,
-            cost: end.cost,
+            cost: end.cost.map(Money),
             denials: turn.denials,
         };
-        let (outcome, errors) = outcome_of(end.outcome);
-        let text = match &outcome {
-            records::Outcome::Success { text, .. } => text.clone(),
-            records::Outcome::Error { .. } => String::new(),
+        let uuid = Some(turn.prompt_uuid);
+        let provider = &self.config.provider;
+        let (subtype, stop, error) = match end.outcome {
+            TurnOutcome::Done { stop, text } => {
+                let report = TurnReport { text: text.clone(), errors: Vec::new(), is_error: false };
+                return (records::success(provider, ResultStop::of(stop), text, books, uuid), report);
+            }
+            outcome => records::error_of(outcome),
         };
-        let report = TurnReport { is_error: !errors.is_empty(), errors: errors.clone(), text };
-        let result = records::result(&self.config.provider, outcome, errors, books, Some(turn.prompt_uuid));
-        (result, report)
-    }
-}
-
-/// What the result record says of a turn's outcome (DEC-21, DEC-42).
-fn outcome_of(outcome: TurnOutcome) -> (records::Outcome, Vec<String>) {
-    use crate::schema::outbound::{ErrorSubtype, StopReason as Word};
-    let error = |subtype, stop| records::Outcome::Error { subtype, stop };
-    match outcome {
-        TurnOutcome::Done { stop, text } => {
-            (records::Outcome::Success { text, stop: stop_word(stop) }, Vec::new())
-        }
-        TurnOutcome::Failed(failure) => {
-            let text = match failure.status {
-                Some(status) => format!("{} (status {status}): {}", failure.category.as_str(), failure.message),
-                None => format!("{}: {}", failure.category.as_str(), failure.message),
-            };
-            (error(ErrorSubtype::DuringExecution, Word::ProviderError), vec![text])
-        }
-        TurnOutcome::MaxTurns(limit) => {
-            let text = format!("the limit of {limit} model requests for one prompt is reached");
-            (error(ErrorSubtype::MaxTurns, Word::MaxTurns), vec![text])
-        }
-        TurnOutcome::Budget => {
-            let text = "the budget of this process is spent".to_string();
-            (error(ErrorSubtype::MaxBudgetUsd, Word::MaxBudget), vec![text])
-        }
-        TurnOutcome::Cancelled => {
-            let text = "the turn was cancelled".to_string();
-            (error(ErrorSubtype::DuringExecution, Word::Cancelled), vec![text])
-        }
-    }
-}
-
-/// The result's word for why a model stopped; a filter never ends in success.
-const fn stop_word(stop: StopReason) -> crate::schema::outbound::StopReason {
-    use crate::schema::outbound::StopReason as Word;
-    match stop {
-        StopReason::EndTurn | StopReason::ToolUse => Word::EndTurn,
-        StopReason::MaxTokens => Word::MaxTokens,
-        StopReason::StopSequence => Word::StopSequence,
-        StopReason::Refusal => Word::Refusal,
-        StopReason::ContentFilter => Word::ProviderError,
+        let report = TurnReport { text: String::new(), errors: vec![error.clone()], is_error: true };
+        (records::error(provider, subtype, stop, error, books, uuid), report)
     }
 }

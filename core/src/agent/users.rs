@@ -1,13 +1,13 @@
 //! Input records: prompts, context, environment, uploads.
 
-use super::queue::{Echo, Full, Prompt};
+use super::queue::{Full, Prompt};
 use super::records;
 use super::{AgentSession, Event, Handshake, Output, TurnReport};
 use crate::agent_loop::LoopInput;
 use crate::schema::inbound::{
     ContextKind, Import, Inbound, Priority, UserContent, UserRecord, UserRejected,
 };
-use crate::schema::outbound::Outbound;
+use crate::schema::outbound::{Outbound, UserReplay};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -53,7 +53,8 @@ impl AgentSession {
         if let Some(uuid) = &user.uuid
             && self.seen.contains(uuid)
         {
-            return self.repeated(user);
+            let uuid = uuid.as_str().into();
+            return self.repeated(&user, uuid);
         }
         if let Err(full) = self.queue.admits(user.weight, &self.config.limits) {
             // Nothing waits for a prompt that can start at once, but a heavy one.
@@ -64,62 +65,50 @@ impl AgentSession {
         self.accept(user);
     }
 
-    fn accept(&mut self, user: UserRecord) {
-        let prompt = self.prompt(user);
-        self.seen.insert(prompt.uuid.as_str().into());
-        let urgent = prompt.priority == Priority::Now;
-        self.queue.push(prompt);
+    fn accept(&mut self, record: UserRecord) {
+        let urgent = record.priority == Priority::Now;
+        let uuid = self.prompt_uuid(&record);
+        self.seen.insert(Arc::clone(&uuid));
+        self.queue.push(Prompt { uuid, record });
         if urgent && self.turn.is_some() {
             self.interrupt_turn(None);
         }
         self.next_turn();
     }
 
-    fn prompt(&mut self, user: UserRecord) -> Prompt {
-        Prompt {
-            uuid: user.uuid.unwrap_or_else(|| self.ids.uuid()),
-            content: user.content,
-            priority: user.priority,
-            echo: Echo {
-                parent_tool_use_id: user.parent_tool_use_id,
-                is_synthetic: user.is_synthetic,
-                priority_given: user.priority_given,
-                timestamp: user.timestamp,
-            },
-            weight: user.weight,
-        }
+    fn prompt_uuid(&mut self, record: &UserRecord) -> Arc<str> {
+        record.uuid.clone().unwrap_or_else(|| self.ids.uuid()).into()
     }
 
     /// A replayed user record is prior context and starts no turn (DEC-44).
-    fn context(&mut self, user: UserRecord) {
-        if let Some(uuid) = &user.uuid {
-            let fresh = self.seen.insert(uuid.as_str().into());
-            if !fresh {
-                return self.repeated(user);
-            }
+    fn context(&mut self, record: UserRecord) {
+        let uuid = self.prompt_uuid(&record);
+        if !self.seen.insert(Arc::clone(&uuid)) {
+            return self.repeated(&record, uuid);
         }
-        let parts = user.content.parts();
-        if self.config.replay_user_messages {
-            let prompt = self.prompt(user);
-            self.send(&records::replay(&prompt));
-        }
-        self.feed_loop(LoopInput::Context(parts));
+        self.echo(&record, uuid);
+        self.feed_loop(LoopInput::Context(record.content.parts()));
     }
 
     /// A UUID seen before is no new prompt (DEC-44).
-    fn repeated(&mut self, user: UserRecord) {
-        let prompt = self.prompt(user);
+    fn repeated(&mut self, record: &UserRecord, uuid: Arc<str>) {
+        if !self.config.replay_user_messages {
+            self.warn(format!("a user record repeats the uuid {uuid} and was ignored"));
+        }
+        self.echo(record, uuid);
+    }
+
+    /// Repeats a user record to the host, in replay mode.
+    pub(super) fn echo(&mut self, record: &UserRecord, uuid: Arc<str>) {
         if self.config.replay_user_messages {
-            self.send(&records::replay(&prompt));
-        } else {
-            self.warn(format!("a user record repeats the uuid {} and was ignored", prompt.uuid));
+            self.send(&Outbound::UserReplay(UserReplay::of(record, uuid)));
         }
     }
 
     /// Refuses one user record; everything else goes on (WIRE-021).
     fn reject(&mut self, uuid: Option<String>, reason: String) {
         self.books.rejected = true;
-        let result = records::input_error(&self.config.provider, reason.clone(), uuid);
+        let result = records::input_error(&self.config.provider, reason.clone(), uuid.map(Into::into));
         self.send(&Outbound::Result(result));
         self.warn(format!("a user record was refused: {reason}"));
         let report = TurnReport { text: String::new(), errors: vec![reason], is_error: true };

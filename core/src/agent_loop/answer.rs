@@ -40,6 +40,13 @@ pub enum Streamed {
         /// Its number.
         block: usize,
     },
+    /// The whole answer ended.
+    Ended {
+        /// Why it stopped; absent when it was cut.
+        stop: Option<StopReason>,
+        /// Its tokens.
+        usage: Usage,
+    },
     /// A text or thinking block is complete, and another one follows it.
     Block(Block),
 }
@@ -224,10 +231,20 @@ impl Answer {
         }
         let mut blocks = core::mem::take(&mut self.behind_calls);
         blocks.extend(last);
+        // A tool stop without any call is none (DEC-51), and calls ask for answers.
+        let stop = match self.stop.unwrap_or(StopReason::EndTurn) {
+            StopReason::ToolUse if self.calls.is_empty() => StopReason::EndTurn,
+            StopReason::EndTurn if !self.calls.is_empty() => StopReason::ToolUse,
+            stop => stop,
+        };
+        self.out.push_back(Streamed::Ended {
+            stop: Some(stop),
+            usage: self.usage,
+        });
         Finished {
             blocks,
             calls: self.calls.drain(..).map(|open| open.call).collect(),
-            stop: self.stop.unwrap_or(StopReason::EndTurn),
+            stop,
             usage: self.usage,
         }
     }
@@ -236,7 +253,15 @@ impl Answer {
     /// stay, calls are dropped (DEC-41).
     pub(crate) fn cut(&mut self) -> Vec<Block> {
         let last = self.take_open();
-        self.calls.clear();
+        for call in self.calls.drain(..) {
+            self.out.push_back(Streamed::Closed { block: call.number });
+        }
+        if self.started {
+            self.out.push_back(Streamed::Ended {
+                stop: None,
+                usage: self.usage,
+            });
+        }
         let mut blocks = core::mem::take(&mut self.behind_calls);
         blocks.extend(last);
         blocks

@@ -329,21 +329,14 @@ impl AgentLoop {
             self.keep_shown();
             return self.report_failure(content_filter());
         }
-        let calls = match finished.stop {
-            StopReason::EndTurn | StopReason::ToolUse => finished.calls,
+        if finished.stop != StopReason::ToolUse {
             // A call in an answer that stopped for another reason may be half a call.
-            StopReason::MaxTokens
-            | StopReason::StopSequence
-            | StopReason::Refusal
-            | StopReason::ContentFilter => Vec::new(),
-        };
-        if calls.is_empty() {
             return self.finish_turn(finished.blocks, finished.stop);
         }
         for block in finished.blocks {
             self.show_block(block, None, None);
         }
-        self.start_batch(calls);
+        self.start_batch(finished.calls);
     }
 
     fn finish_turn(&mut self, blocks: Vec<Block>, stop: StopReason) {

@@ -12,7 +12,10 @@ mod tests;
 pub use paths::resolve;
 
 use crate::json::{RawJson, ScanLimits, Scanner};
-use crate::schema::permission::{Behavior, Destination, PermissionMode, PermissionRule, PermissionUpdate};
+use crate::schema::permission::{
+    Behavior, Destination, DirectoriesAction, DirectoriesUpdate, PermissionMode, PermissionRule,
+    PermissionUpdate, RulesAction, RulesUpdate,
+};
 use crate::tool::{Access, ToolClass, ToolSpec};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -68,35 +71,41 @@ impl Policy {
     /// Applies one update in memory (WIRE-PERM-030).
     pub fn apply(&mut self, update: &PermissionUpdate) {
         match update {
-            PermissionUpdate::AddRules { rules, behavior, destination } => {
-                for rule in rules {
-                    let entry = (*destination, *behavior, rule.clone());
-                    if !self.rules.contains(&entry) {
-                        self.rules.push(entry);
-                    }
+            PermissionUpdate::Rules(update) => self.apply_rules(update),
+            PermissionUpdate::Mode(update) => self.mode = update.mode,
+            PermissionUpdate::Directories(update) => self.apply_directories(update),
+        }
+    }
+
+    fn apply_rules(&mut self, update: &RulesUpdate) {
+        let RulesUpdate { action, rules, behavior, destination } = update;
+        let of_kind = |to: &Destination, kind: &Behavior| (to, kind) == (destination, behavior);
+        match action {
+            RulesAction::Add => {}
+            RulesAction::Replace => self.rules.retain(|(to, kind, _)| !of_kind(to, kind)),
+            RulesAction::Remove => {
+                return self.rules.retain(|(to, kind, rule)| !of_kind(to, kind) || !rules.contains(rule));
+            }
+        }
+        for rule in rules {
+            let entry = (*destination, *behavior, rule.clone());
+            if !self.rules.contains(&entry) {
+                self.rules.push(entry);
+            }
+        }
+    }
+
+    fn apply_directories(&mut self, update: &DirectoriesUpdate) {
+        for path in &update.directories {
+            let path = resolve(self.cwd(), path);
+            match update.action {
+                DirectoriesAction::Add if !self.directories.iter().any(|(_, known)| *known == path) => {
+                    self.directories.push((Some(update.destination), path));
                 }
-            }
-            PermissionUpdate::ReplaceRules { rules, behavior, destination } => {
-                self.rules.retain(|(to, kind, _)| (to, kind) != (destination, behavior));
-                self.rules.extend(rules.iter().map(|rule| (*destination, *behavior, rule.clone())));
-            }
-            PermissionUpdate::RemoveRules { rules, behavior, destination } => {
-                self.rules.retain(|(to, kind, rule)| {
-                    (to, kind) != (destination, behavior) || !rules.contains(rule)
-                });
-            }
-            PermissionUpdate::SetMode { mode, .. } => self.mode = *mode,
-            PermissionUpdate::AddDirectories { directories, destination } => {
-                for path in directories {
-                    let path = resolve(self.cwd(), path);
-                    if !self.directories.iter().any(|(_, known)| *known == path) {
-                        self.directories.push((Some(*destination), path));
-                    }
+                DirectoriesAction::Add => {}
+                DirectoriesAction::Remove => {
+                    self.directories.retain(|(to, known)| *to != Some(update.destination) || *known != path);
                 }
-            }
-            PermissionUpdate::RemoveDirectories { directories, destination } => {
-                let gone: Vec<String> = directories.iter().map(|path| resolve(self.cwd(), path)).collect();
-                self.directories.retain(|(to, path)| *to != Some(*destination) || !gone.contains(path));
             }
         }
     }
