@@ -37,7 +37,7 @@ fn add(behavior: Behavior, rules: &[&str]) -> PermissionUpdate {
 }
 
 fn policy(mode: PermissionMode) -> Policy {
-    Policy::new(mode, "/work/repo".to_string())
+    Policy::new(mode, "/home/repo".to_string())
 }
 
 fn on_path(policy: &Policy, name: &str, class: ToolClass, path: &str) -> Judgement {
@@ -60,14 +60,14 @@ fn plain_question() -> Judgement {
 #[test]
 fn reading_inside_the_working_directories_needs_no_question() {
     let p = policy(PermissionMode::Default);
-    for path in ["src/a.rs", "/work/repo/x", "./a/../b", "/work/repo"] {
+    for path in ["src/a.rs", "/home/repo/x", "./a/../b", "/home/repo"] {
         assert_eq!(
             on_path(&p, "Read", ToolClass::ReadOnly, path),
             INSIDE,
             "{path}"
         );
     }
-    for path in ["/etc/passwd", "../other", "/work/repository", "a/../../b"] {
+    for path in ["/etc/passwd", "../other", "/home/repository", "a/../../b"] {
         let Judgement::Ask(question) = on_path(&p, "Read", ToolClass::ReadOnly, path) else {
             panic!("{path}")
         };
@@ -158,7 +158,7 @@ fn path_rules_are_globs() {
         Behavior::Allow,
         &["Write(src/**)", "Write(/tmp/*.txt)"],
     ));
-    for path in ["src/a", "src/a/b.rs", "/work/repo/src/x", "/tmp/a.txt"] {
+    for path in ["src/a", "src/a/b.rs", "/home/repo/src/x", "/tmp/a.txt"] {
         assert_eq!(
             on_path(&p, "Write", ToolClass::Edit, path),
             GRANTED,
@@ -207,5 +207,5 @@ fn updates_apply_in_list_order_and_only_to_their_destination() {
         on_path(&p, "Read", ToolClass::ReadOnly, "/data/x"),
         Judgement::Ask(_)
     ));
-    assert_eq!(p.directories().collect::<Vec<_>>(), vec!["/work/repo"]);
+    assert_eq!(p.directories().collect::<Vec<_>>(), vec!["/home/repo"]);
 }
