@@ -8,5 +8,5 @@ mod update;
 pub use answer::{Allow, AnswerFault, Classification, Deny, PermissionAnswer};
 pub use update::{
     Behavior, Destination, DirectoriesAction, DirectoriesUpdate, ModeUpdate, PermissionMode,
-    PermissionRule, PermissionUpdate, RulesAction, RulesUpdate,
+    PermissionRule, PermissionUpdate, RulesAction, RulesUpdate, UnknownMode,
 };

@@ -307,15 +307,16 @@ pub struct ParseContext<'a> {
 /// A fault that ends the input stream (DEC-03, DEC-05, DEC-07, DEC-08).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed {
-    /// Where the fault stands, in bytes from the start of the record.
+    /// Byte offset of the fault in the scanned text, counted from 0.
     pub at: usize,
     /// What was wrong; a fixed text.
     pub reason: &'static str,
 }
 
 impl fmt::Display for Malformed {
+    /// Counts bytes from 1, as people do.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "byte {}: {}", self.at, self.reason)
+        write!(f, "{} at byte {}", self.reason, self.at.saturating_add(1))
     }
 }
 
