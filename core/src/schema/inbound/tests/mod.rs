@@ -1,3 +1,4 @@
+mod attachment;
 mod control;
 mod environment;
 mod import;

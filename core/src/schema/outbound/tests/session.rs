@@ -228,9 +228,7 @@ fn stream() -> Vec<Sample> {
             r#"{"type":"stream_event","event":{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"hé"}},"parent_tool_use_id":null,"uuid":"u","session_id":"s"}"#,
         ),
         (
-            delta(ThinkingDelta {
-                thinking: text.clone(),
-            }),
+            delta(ThinkingDelta { thinking: text }),
             r#"{"type":"stream_event","event":{"type":"content_block_delta","index":1,"delta":{"type":"thinking_delta","thinking":"hé"}},"parent_tool_use_id":null,"uuid":"u","session_id":"s"}"#,
         ),
         (
