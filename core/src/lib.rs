@@ -16,8 +16,10 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod frame;
 pub mod guard;
 pub mod json;
+pub mod limits;
 pub mod machine;
 pub mod model;
 pub mod schema;
