@@ -1,8 +1,7 @@
 use super::{SESSION, read, read_sized};
 use crate::json::RawJson;
-use crate::schema::inbound::{
-    Inbound, InputLimits, Priority, UserContent, UserRecord, UserRejected,
-};
+use crate::limits::Limits;
+use crate::schema::inbound::{Inbound, Priority, UserContent, UserRecord, UserRejected};
 use alloc::string::{String, ToString};
 use alloc::{format, vec};
 
@@ -345,7 +344,7 @@ fn an_unpaired_surrogate_anywhere_refuses_the_record() {
 fn the_heaviest_record_that_can_be_admitted() {
     let line = r#"{"type":"user","message":"hi"}"#;
     let limit = 16 * 1024 * 1024;
-    let sized = |bytes| read_sized(line, bytes, InputLimits::SPEC);
+    let sized = |bytes| read_sized(line, bytes, Limits::DEFAULT);
     match sized(limit - 256) {
         Ok(Inbound::User(user)) => assert_eq!(user.weight, limit),
         other => panic!("{other:?}"),

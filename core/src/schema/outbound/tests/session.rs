@@ -1,4 +1,5 @@
 use super::{Sample, raw, s};
+use crate::limits::Limits;
 use crate::model::{Block, ErrorCategory, Usage};
 use crate::schema::Money;
 use crate::schema::inbound::{Priority, UserContent, UserRecord};
@@ -66,7 +67,7 @@ fn init() -> Vec<Sample> {
             source: "user".into(),
         }],
         agents: vec!["a".into()],
-        input_capabilities: Some(InputCapabilities::V1.into()),
+        input_capabilities: Some(InputCapabilities::native(&Limits::DEFAULT).into()),
         ..plain.clone()
     };
     vec![
