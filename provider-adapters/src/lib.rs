@@ -1,1 +1,22 @@
 //! Model API adapters of AgentX, without IO.
+//!
+//! A [`provider::Provider`] is made from one entry of the
+//! [`registry::Registry`]. Each model request becomes a [`call::Call`]: a
+//! machine that says which HTTP request to send, is fed what came back and
+//! gives the deltas of the answer. Sockets, the clock and the key stay with
+//! the driver.
+#![forbid(unsafe_code)]
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::panic
+    )
+)]
+
+pub mod call;
+pub mod http;
+pub mod provider;
+pub mod registry;
