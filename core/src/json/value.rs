@@ -1,0 +1,390 @@
+//! Views into a scanned text.
+
+use super::text::Str;
+use super::token;
+use core::fmt;
+
+/// What a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool,
+    /// A number of any size.
+    Number,
+    /// A string.
+    String,
+    /// An array.
+    Array,
+    /// An object.
+    Object,
+}
+
+impl Kind {
+    /// The kind of a value that starts with `first`, in a text already scanned.
+    const fn of(first: u8) -> Self {
+        match first {
+            b'"' => Self::String,
+            b'{' => Self::Object,
+            b'[' => Self::Array,
+            b't' | b'f' => Self::Bool,
+            b'n' => Self::Null,
+            _ => Self::Number,
+        }
+    }
+}
+
+/// A value or a member name of a scanned text. The members or elements of a
+/// container follow it at once, each with all of its own, unless `folded`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Node {
+    /// First byte, the quote of a string included.
+    pub(super) start: u32,
+    /// Past the last byte.
+    pub(super) end: u32,
+    /// How many nodes this one and everything inside it take.
+    pub(super) span: u32,
+    /// Members or elements, when they have nodes.
+    pub(super) count: u32,
+    pub(super) kind: Kind,
+    /// The string has escapes.
+    pub(super) escaped: bool,
+    /// An unpaired surrogate stands somewhere inside.
+    pub(super) unpaired: bool,
+    /// A container whose inside has no nodes: it is read from the text.
+    pub(super) folded: bool,
+}
+
+/// One value of a scanned text.
+#[derive(Clone, Copy)]
+pub struct Value<'a> {
+    /// The whole scanned text.
+    text: &'a str,
+    /// The nodes after this one.
+    after: &'a [Node],
+    node: Node,
+}
+
+impl<'a> Value<'a> {
+    pub(super) fn root(text: &'a str, nodes: &'a [Node]) -> Option<Self> {
+        let (node, after) = nodes.split_first()?;
+        Some(Self {
+            text,
+            after,
+            node: *node,
+        })
+    }
+
+    /// A value that has no node, found by reading the text.
+    fn unfolded(text: &'a str, start: usize, end: usize, unpaired: bool) -> Option<Self> {
+        let raw = text.get(start..end)?;
+        let inside = Str::new(raw, true);
+        let node = Node {
+            start: u32::try_from(start).ok()?,
+            end: u32::try_from(end).ok()?,
+            span: 1,
+            count: 0,
+            kind: Kind::of(*raw.as_bytes().first()?),
+            escaped: memchr::memchr(b'\\', raw.as_bytes()).is_some(),
+            // Backslashes stand in strings only, so the span reads as one.
+            unpaired: unpaired && inside.has_unpaired_surrogate(),
+            folded: true,
+        };
+        Some(Self {
+            text,
+            after: &[],
+            node,
+        })
+    }
+
+    /// What this value is.
+    #[must_use]
+    pub const fn kind(self) -> Kind {
+        self.node.kind
+    }
+
+    /// Whether this is `null`.
+    #[must_use]
+    pub const fn is_null(self) -> bool {
+        matches!(self.node.kind, Kind::Null)
+    }
+
+    /// The truth value, if this is one.
+    #[must_use]
+    pub fn as_bool(self) -> Option<bool> {
+        (self.node.kind == Kind::Bool).then(|| self.raw().starts_with('t'))
+    }
+
+    /// The string, if this is one.
+    #[must_use]
+    pub fn as_str(self) -> Option<Str<'a>> {
+        if self.node.kind != Kind::String {
+            return None;
+        }
+        let raw = self.raw();
+        let inside = raw.get(1..raw.len().saturating_sub(1))?;
+        Some(Str::new(inside, self.node.escaped))
+    }
+
+    /// The exact text of the number, if this is one (DEC-04).
+    #[must_use]
+    pub fn as_number(self) -> Option<&'a str> {
+        (self.node.kind == Kind::Number).then(|| self.raw())
+    }
+
+    /// The number, if this is one written as a whole number that fits: no
+    /// sign, fraction or exponent.
+    #[must_use]
+    pub fn as_u64(self) -> Option<u64> {
+        self.as_number()?.parse().ok()
+    }
+
+    /// The object, if this is one.
+    #[must_use]
+    pub fn as_object(self) -> Option<Object<'a>> {
+        (self.node.kind == Kind::Object).then_some(Object(self))
+    }
+
+    /// The array, if this is one.
+    #[must_use]
+    pub fn as_array(self) -> Option<Array<'a>> {
+        (self.node.kind == Kind::Array).then_some(Array(self))
+    }
+
+    /// The text of this value as it came, with the quotes of a string.
+    #[must_use]
+    pub fn raw(self) -> &'a str {
+        self.text
+            .get(self.node.start as usize..self.node.end as usize)
+            .unwrap_or_default()
+    }
+
+    /// Offset of the first byte of this value in the scanned text.
+    #[must_use]
+    pub const fn start(self) -> usize {
+        self.node.start as usize
+    }
+
+    /// Whether an escape anywhere inside this value, names included, is half
+    /// of a surrogate pair (DEC-04).
+    #[must_use]
+    pub const fn has_unpaired_surrogate(self) -> bool {
+        self.node.unpaired
+    }
+
+    fn items(self) -> Items<'a> {
+        if self.node.folded {
+            Items::Text {
+                text: self.text,
+                at: self.node.start as usize + 1,
+                unpaired: self.node.unpaired,
+            }
+        } else {
+            Items::Nodes {
+                text: self.text,
+                nodes: self
+                    .after
+                    .get(..(self.node.span as usize).saturating_sub(1))
+                    .unwrap_or_default(),
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Value<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.raw())
+    }
+}
+
+/// The values and names inside a container, in the order of the text.
+#[derive(Clone)]
+enum Items<'a> {
+    Nodes {
+        text: &'a str,
+        nodes: &'a [Node],
+    },
+    Text {
+        text: &'a str,
+        at: usize,
+        unpaired: bool,
+    },
+}
+
+impl<'a> Iterator for Items<'a> {
+    type Item = Value<'a>;
+
+    fn next(&mut self) -> Option<Value<'a>> {
+        match self {
+            Self::Nodes { text, nodes } => {
+                let value = Value::root(text, nodes)?;
+                *nodes = nodes.get(value.node.span as usize..).unwrap_or_default();
+                Some(value)
+            }
+            Self::Text { text, at, unpaired } => {
+                let bytes = text.as_bytes();
+                while matches!(
+                    token::byte(bytes, *at),
+                    b',' | b':' | b' ' | b'\t' | b'\n' | b'\r'
+                ) {
+                    *at += 1;
+                }
+                if matches!(token::byte(bytes, *at), b']' | b'}') {
+                    return None;
+                }
+                let start = *at;
+                *at = token::skip(bytes, start).ok()?;
+                Value::unfolded(text, start, *at, *unpaired)
+            }
+        }
+    }
+}
+
+/// An object of a scanned text: no two members have the same decoded name.
+#[derive(Clone, Copy)]
+pub struct Object<'a>(Value<'a>);
+
+impl<'a> Object<'a> {
+    /// The member of that name, compared decoded.
+    #[must_use]
+    pub fn get(self, name: &str) -> Option<Value<'a>> {
+        self.iter()
+            .find_map(|(found, value)| (found == *name).then_some(value))
+    }
+
+    /// The members in the order of the text.
+    #[must_use]
+    pub fn iter(self) -> Members<'a> {
+        Members(self.0.items())
+    }
+
+    /// How many members there are.
+    #[must_use]
+    pub fn len(self) -> usize {
+        if self.0.node.folded {
+            self.iter().count()
+        } else {
+            self.0.node.count as usize
+        }
+    }
+
+    /// Whether there are no members.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.iter().next().is_none()
+    }
+
+    /// The object as a value.
+    #[must_use]
+    pub const fn value(self) -> Value<'a> {
+        self.0
+    }
+}
+
+impl fmt::Debug for Object<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<'a> IntoIterator for Object<'a> {
+    type Item = (Str<'a>, Value<'a>);
+    type IntoIter = Members<'a>;
+
+    fn into_iter(self) -> Members<'a> {
+        self.iter()
+    }
+}
+
+/// The members of an object.
+#[derive(Clone)]
+pub struct Members<'a>(Items<'a>);
+
+impl<'a> Iterator for Members<'a> {
+    type Item = (Str<'a>, Value<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let name = self.0.next()?.as_str()?;
+        Some((name, self.0.next()?))
+    }
+}
+
+impl fmt::Debug for Members<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.clone()).finish()
+    }
+}
+
+/// An array of a scanned text.
+#[derive(Clone, Copy)]
+pub struct Array<'a>(Value<'a>);
+
+impl<'a> Array<'a> {
+    /// The element at `index`, counted from 0. Walks from the first.
+    #[must_use]
+    pub fn get(self, index: usize) -> Option<Value<'a>> {
+        self.iter().nth(index)
+    }
+
+    /// The elements in order.
+    #[must_use]
+    pub fn iter(self) -> Elements<'a> {
+        Elements(self.0.items())
+    }
+
+    /// How many elements there are.
+    #[must_use]
+    pub fn len(self) -> usize {
+        if self.0.node.folded {
+            self.iter().count()
+        } else {
+            self.0.node.count as usize
+        }
+    }
+
+    /// Whether there are no elements.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.iter().next().is_none()
+    }
+
+    /// The array as a value.
+    #[must_use]
+    pub const fn value(self) -> Value<'a> {
+        self.0
+    }
+}
+
+impl fmt::Debug for Array<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<'a> IntoIterator for Array<'a> {
+    type Item = Value<'a>;
+    type IntoIter = Elements<'a>;
+
+    fn into_iter(self) -> Elements<'a> {
+        self.iter()
+    }
+}
+
+/// The elements of an array.
+#[derive(Clone)]
+pub struct Elements<'a>(Items<'a>);
+
+impl<'a> Iterator for Elements<'a> {
+    type Item = Value<'a>;
+
+    fn next(&mut self) -> Option<Value<'a>> {
+        self.0.next()
+    }
+}
+
+impl fmt::Debug for Elements<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.clone()).finish()
+    }
+}
