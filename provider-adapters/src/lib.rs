@@ -17,6 +17,11 @@
 )]
 
 pub mod call;
+mod failure;
 pub mod http;
+mod http_date;
+pub mod limits;
 pub mod provider;
 pub mod registry;
+pub mod retry;
+pub mod sse;
