@@ -4,10 +4,10 @@
 //! space: a key holds none, so a cut can leave no part of an echoed key that
 //! the agent would not recognise and replace.
 
-use crate::http::TransportFailure;
+use crate::http::{FailureKind, TransportFailure};
 use crate::limits::{ERROR_BODY_BYTES, ERROR_EXCERPT_CHARS};
+use agentx_core::json::{ScanLimits, Scanner, Value};
 use agentx_core::model::{ErrorCategory, ModelFailure};
-use serde_json::Value;
 
 /// A failed attempt and what may be done about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,23 +54,21 @@ struct Report {
 impl Report {
     /// Reads the shapes in use: `{"error":{…}}`, `{"error":"…"}`, the error
     /// object itself, and `{"detail":"…"}`.
-    fn read(value: &Value) -> Self {
-        let error = match value.get("error") {
-            Some(Value::Null) | None => value,
-            Some(error) => error,
+    fn read(value: Value<'_>) -> Self {
+        let error = match member(value, "error") {
+            Some(error) if !error.is_null() => error,
+            _ => value,
         };
-        let text = |name| error.get(name).and_then(Value::as_str).map(str::to_owned);
-        let code = error.get("code");
-        let status = code.or_else(|| error.get("status")).and_then(Value::as_u64);
+        let word = |name| member(error, name).and_then(text);
+        let number = |name| member(error, name).and_then(Value::as_u64);
         Self {
-            message: error
-                .as_str()
-                .map(str::to_owned)
-                .or_else(|| text("message"))
-                .or_else(|| text("detail")),
-            kind: text("type"),
-            code: code.and_then(Value::as_str).map(str::to_owned),
-            status: status
+            message: text(error)
+                .or_else(|| word("message"))
+                .or_else(|| word("detail")),
+            kind: word("type"),
+            code: word("code"),
+            status: number("code")
+                .or_else(|| number("status"))
                 .and_then(|status| u16::try_from(status).ok())
                 .filter(|status| (400..600).contains(status)),
         }
@@ -95,6 +93,7 @@ impl Report {
             })
     }
 
+    /// Whether the account is empty, which no waiting mends.
     fn out_of_quota(&self) -> bool {
         [&self.code, &self.kind]
             .into_iter()
@@ -106,8 +105,10 @@ impl Report {
 /// An answer whose status is no success. `body` may be cut at
 /// [`ERROR_BODY_BYTES`].
 pub(crate) fn of_status(status: u16, body: &[u8]) -> Failure {
-    let report = serde_json::from_slice(body)
-        .map(|value| Report::read(&value))
+    let mut scanner = Scanner::new();
+    let report = scanner
+        .scan(body, &ScanLimits::DEFAULT)
+        .map(Report::read)
         .ok();
     let words = match &report {
         Some(report) => report.message.as_deref().and_then(excerpt),
@@ -132,7 +133,7 @@ pub(crate) fn of_status(status: u16, body: &[u8]) -> Failure {
 }
 
 /// An error that a provider reports inside a stream whose status was a success.
-pub(crate) fn of_stream(value: &Value) -> Failure {
+pub(crate) fn of_stream(value: Value<'_>) -> Failure {
     let report = Report::read(value);
     let status = report.status.or_else(|| report.usual_status());
     let mut message = "the model API reported an error in its stream".to_owned();
@@ -153,19 +154,25 @@ pub(crate) fn of_stream(value: &Value) -> Failure {
 /// A transport fault. A stream that was cut counts as the server's failure
 /// (DEC-41), a server that was never reached as unknown.
 pub(crate) fn of_transport(failure: TransportFailure, answer_began: bool) -> Failure {
-    let category = if answer_began {
-        ErrorCategory::ServerError
-    } else {
-        ErrorCategory::Unknown
+    let (category, what) = match failure.kind {
+        _ if answer_began => (ErrorCategory::ServerError, "the answer was cut"),
+        FailureKind::Cut | FailureKind::Malformed => {
+            (ErrorCategory::ServerError, "no answer from the model API")
+        }
+        _ => (ErrorCategory::Unknown, "no answer from the model API"),
     };
-    let message = if answer_began {
-        format!("the answer was cut: {}", failure.text)
-    } else {
-        format!("no answer from the model API: {}", failure.text)
-    };
-    let mut out = Failure::new(category, message);
+    let mut out = Failure::new(category, format!("{what}: {}", failure.text));
     out.transient = crate::retry::transport_is_transient(failure.kind);
     out
+}
+
+fn member<'a>(value: Value<'a>, name: &str) -> Option<Value<'a>> {
+    value.as_object()?.get(name)
+}
+
+/// The text of a string.
+fn text(value: Value<'_>) -> Option<String> {
+    value.as_str().map(|text| text.decode_lossy().into_owned())
 }
 
 /// A short body that is neither JSON nor markup.
@@ -275,7 +282,13 @@ mod tests {
 
     #[test]
     fn stream_errors_are_sorted_by_code_and_type() {
-        let of = |text: &str| of_stream(&serde_json::from_str(text).unwrap());
+        let of = |text: &str| {
+            of_stream(
+                Scanner::new()
+                    .scan(text.as_bytes(), &ScanLimits::DEFAULT)
+                    .unwrap(),
+            )
+        };
         let numeric = of(r#"{"error":{"code":502,"message":"upstream"}}"#);
         assert_eq!(
             (numeric.model.category, numeric.model.status),
@@ -304,17 +317,14 @@ mod tests {
     // covers: DEC-41
     #[test]
     fn a_cut_is_the_servers_failure_and_no_connection_is_unknown() {
-        let failure = TransportFailure {
-            kind: FailureKind::Cut,
-            text: "the connection was reset",
+        let of = |kind, began| {
+            let failure = TransportFailure { kind, text: "x" };
+            of_transport(failure, began).model.category
         };
-        assert_eq!(
-            of_transport(failure, true).model.category,
-            ErrorCategory::ServerError
-        );
-        assert_eq!(
-            of_transport(failure, false).model.category,
-            ErrorCategory::Unknown
-        );
+        assert_eq!(of(FailureKind::Cut, true), ErrorCategory::ServerError);
+        assert_eq!(of(FailureKind::Timeout, true), ErrorCategory::ServerError);
+        assert_eq!(of(FailureKind::Cut, false), ErrorCategory::ServerError);
+        assert_eq!(of(FailureKind::Connect, false), ErrorCategory::Unknown);
+        assert_eq!(of(FailureKind::Timeout, false), ErrorCategory::Unknown);
     }
 }

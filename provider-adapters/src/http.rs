@@ -3,6 +3,10 @@
 //! An adapter never sees a key. It names the header that carries it with an
 //! [`AuthSlot`], and the driver fills that in from the registry.
 
+mod url;
+
+pub use url::{BaseUrl, UrlFault};
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -35,16 +39,20 @@ impl HttpRequest {
     /// not the scheme's own.
     #[must_use]
     pub fn authority(&self) -> String {
-        let host = if self.host.contains(':') {
-            format!("[{}]", self.host)
-        } else {
-            self.host.clone()
-        };
-        if self.port == self.scheme.default_port() {
-            host
-        } else {
-            format!("{host}:{}", self.port)
-        }
+        authority(self.scheme, &self.host, self.port)
+    }
+}
+
+fn authority(scheme: Scheme, host: &str, port: u16) -> String {
+    let host = if host.contains(':') {
+        format!("[{host}]")
+    } else {
+        host.to_owned()
+    };
+    if port == scheme.default_port() {
+        host
+    } else {
+        format!("{host}:{port}")
     }
 }
 
