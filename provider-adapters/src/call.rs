@@ -1,16 +1,38 @@
 //! One model request from start to end, whatever the provider.
+//!
+//! ```text
+//!           Begin                 Http(Head 2xx)
+//! encoding ───────► waiting ───────────────────► streaming ───► Done
+//!                    ▲   │ Http(Head), Failed         │ nothing seen yet
+//!                    │   ▼                            ▼
+//!               Send │  refused ───────────────► pause │ Done(Failed)
+//!                    └─────────────── Tick ─────────┘
+//! ```
+//!
+//! A request is sent again only while nothing of an answer has been seen
+//! (see [`retry`](crate::retry)).
 
+mod exchange;
+#[cfg(test)]
+mod tests;
+
+use crate::adapter::Adapter;
 use crate::http::{HttpEvent, HttpRequest};
+use crate::scripted::Play;
 use agentx_core::machine::{Machine, Misuse, Wants};
-use agentx_core::model::{Delta, ModelOutcome};
-use agentx_core::time::Instant;
+use agentx_core::model::{Delta, ModelOutcome, ModelRequest};
+use agentx_core::time::{Instant, WallTime};
+use exchange::Exchange;
+use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// What a call is fed.
 #[derive(Clone, Copy, Debug)]
 pub enum Input<'a> {
     /// Start. Comes first, once.
     Begin,
-    /// Progress of the exchange that the last [`Output::Send`] started.
+    /// Progress of the exchange that the last [`Output::Send`] started. After
+    /// [`Output::Abort`] or [`Output::Done`] it is late and ignored.
     Http(HttpEvent<'a>),
     /// The deadline came.
     Tick,
@@ -36,34 +58,98 @@ pub enum Output {
 #[derive(Debug)]
 pub struct Call {
     last: Instant,
+    begun: bool,
+    over: bool,
+    out: VecDeque<Output>,
+    source: Source,
+}
+
+/// Where the answer comes from.
+#[derive(Debug)]
+enum Source {
+    Exchange(Box<Exchange>),
+    Play(Box<Play>),
+}
+
+impl Call {
+    pub(crate) fn over_http(
+        adapter: Arc<dyn Adapter>,
+        request: ModelRequest,
+        seed: u64,
+        epoch: WallTime,
+    ) -> Self {
+        let exchange = Exchange::new(adapter, request, seed, epoch);
+        Self::new(Source::Exchange(Box::new(exchange)))
+    }
+
+    pub(crate) fn scripted(play: Play) -> Self {
+        Self::new(Source::Play(Box::new(play)))
+    }
+
+    const fn new(source: Source) -> Self {
+        Self {
+            last: Instant::ZERO,
+            begun: false,
+            over: false,
+            out: VecDeque::new(),
+            source,
+        }
+    }
+
+    fn check(&self, now: Instant, input: &Input<'_>) -> Result<(), Misuse> {
+        let begin = matches!(input, Input::Begin);
+        if now < self.last {
+            Err(Misuse::TimeReversed)
+        } else if begin && self.over {
+            Err(Misuse::InputAfterExit)
+        } else if begin == self.begun {
+            Err(Misuse::WrongState)
+        } else {
+            Ok(())
+        }
+    }
 }
 
 impl Machine for Call {
     type Input<'a> = Input<'a>;
     type Output = Output;
 
-    fn handle(&mut self, now: Instant, _input: Input<'_>) -> Result<(), Misuse> {
+    fn handle(&mut self, now: Instant, input: Input<'_>) -> Result<(), Misuse> {
+        self.check(now, &input)?;
+        if !self.over {
+            match &mut self.source {
+                Source::Exchange(exchange) => exchange.handle(now, input, &mut self.out)?,
+                Source::Play(play) => play.handle(now, &input, &mut self.out)?,
+            }
+        }
         self.last = now;
+        self.begun = true;
+        self.over |= matches!(self.out.back(), Some(Output::Done(_)));
         Ok(())
     }
 
     fn poll(&mut self) -> Option<Output> {
-        None
+        self.out.pop_front()
     }
 
     fn deadline(&self) -> Option<Instant> {
-        None
+        if !self.out.is_empty() {
+            return Some(self.last);
+        }
+        if self.over {
+            return None;
+        }
+        match &self.source {
+            Source::Exchange(exchange) => exchange.deadline(),
+            Source::Play(play) => play.deadline(),
+        }
     }
 
     fn wants(&self) -> Wants {
-        Wants::NOTHING
-    }
-}
-
-impl Call {
-    pub(crate) fn new() -> Self {
-        Self {
-            last: Instant::ZERO,
+        if self.over {
+            Wants::NOTHING
+        } else {
+            Wants::ALL
         }
     }
 }

@@ -15,6 +15,8 @@ pub(crate) struct Failure {
     pub(crate) model: ModelFailure,
     /// Whether another attempt may fare better.
     pub(crate) transient: bool,
+    /// The cause in our words alone, for stderr, where there is no status.
+    pub(crate) cause: &'static str,
 }
 
 impl Failure {
@@ -28,6 +30,7 @@ impl Failure {
                 message,
             },
             transient: false,
+            cause: "the answer broke off",
         }
     }
 
@@ -36,9 +39,17 @@ impl Failure {
         Self::new(ErrorCategory::ServerError, message)
     }
 
-    pub(crate) fn transient(mut self) -> Self {
+    pub(crate) const fn transient(mut self) -> Self {
         self.transient = true;
         self
+    }
+
+    /// The cause for stderr: no secret, and nothing that a provider wrote.
+    pub(crate) fn safe_cause(&self) -> String {
+        match self.model.status {
+            Some(status) => format!("status {status}"),
+            None => self.cause.to_owned(),
+        }
     }
 }
 
@@ -129,6 +140,7 @@ pub(crate) fn of_status(status: u16, body: &[u8]) -> Failure {
             message,
         },
         transient: crate::retry::status_is_transient(status) && !quota,
+        cause: "",
     }
 }
 
@@ -148,6 +160,7 @@ pub(crate) fn of_stream(value: Value<'_>) -> Failure {
             message,
         },
         transient: status.is_none_or(crate::retry::status_is_transient) && !report.out_of_quota(),
+        cause: "an error in the stream",
     }
 }
 
@@ -163,6 +176,7 @@ pub(crate) fn of_transport(failure: TransportFailure, answer_began: bool) -> Fai
     };
     let mut out = Failure::new(category, format!("{what}: {}", failure.text));
     out.transient = crate::retry::transport_is_transient(failure.kind);
+    out.cause = failure.text;
     out
 }
 

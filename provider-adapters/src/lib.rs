@@ -16,7 +16,9 @@
     )
 )]
 
+mod adapter;
 pub mod call;
+mod chat;
 mod failure;
 pub mod http;
 mod http_date;
@@ -24,4 +26,7 @@ pub mod limits;
 pub mod provider;
 pub mod registry;
 pub mod retry;
+mod scripted;
 pub mod sse;
+mod strict;
+mod text;

@@ -47,6 +47,46 @@ pub const RETRY_AFTER: Duration = Duration::from_secs(60);
 /// count; a large model on a small machine may think for minutes.
 pub const DELTA_IDLE: Duration = Duration::from_secs(600);
 
+/// Bytes of `auth.json`.
+pub const REGISTRY_BYTES: usize = 65_536;
+
+/// Entries of `auth.json`.
+pub const REGISTRY_ENTRIES: usize = 32;
+
+/// Bytes of a provider id.
+pub const PROVIDER_ID_BYTES: usize = 64;
+
+/// Bytes of a model or deployment name.
+pub const NAME_BYTES: usize = 256;
+
+/// Bytes of an `api_version`.
+pub const API_VERSION_BYTES: usize = 128;
+
+/// Bytes of an endpoint or base URL.
+pub const URL_BYTES: usize = 2048;
+
+/// Least bytes of a key or of a routing value that the guard looks for; a
+/// shorter text would be found everywhere (DEC-30).
+pub const GUARDED_BYTES: usize = 8;
+
+/// Most bytes of a key.
+pub const KEY_BYTES: usize = 16 << 10;
+
+/// Bytes of the name of a script file.
+pub const FILE_NAME_BYTES: usize = 255;
+
+/// Bytes of a path.
+pub const PATH_BYTES: usize = 4096;
+
+/// Tokens of a window or an answer when the entry does not say.
+pub const DEFAULT_TOKENS: u64 = 128_000;
+
+/// Most tokens that an entry may declare.
+pub const DECLARED_TOKENS: u64 = 1_000_000_000;
+
+/// Highest price, in 10^-12 USD per token: one dollar.
+pub const PRICE_PER_TOKEN: u64 = 1_000_000_000_000;
+
 // A whole event must fit where a whole line does.
 const _: () = assert!(SSE_LINE_BYTES <= SSE_EVENT_BYTES);
 const _: () = assert!(ENCODE_STEP_BYTES <= REQUEST_BYTES);

@@ -1,8 +1,19 @@
 //! `auth.json`, the registry of providers.
+//!
+//! Reading is pure: the driver opens the file, and hands over its bytes and
+//! what the operating system says about it.
 
+mod entry;
+mod guard;
 mod pricing;
+mod read;
+mod rules;
 mod secret;
+#[cfg(test)]
+mod tests;
 
+pub use entry::{Api, Entry, ProviderType, TokenLimits};
+pub(crate) use entry::{Route, Routing, ScriptSource};
 pub use pricing::Pricing;
 pub use secret::Secret;
 
@@ -23,8 +34,10 @@ impl Registry {
     /// The first fault, with the entry and member where it stands and never
     /// with the value of a secret.
     pub fn parse(bytes: &[u8], facts: &FileFacts) -> Result<Self, RegistryError> {
-        let _ = (bytes, facts);
-        Err(RegistryError(String::new()))
+        facts.check()?;
+        let entries = read::entries(bytes)?;
+        guard::check_collisions(&entries)?;
+        Ok(Self { entries })
     }
 
     /// All entries, in file order.
@@ -39,14 +52,28 @@ impl Registry {
     ///
     /// An id that no entry has; several entries without a default.
     pub fn select(&self, id: Option<&str>) -> Result<&Entry, RegistryError> {
-        let _ = id;
-        Err(RegistryError(String::new()))
+        let found = match id {
+            Some(id) => self.entries.iter().find(|entry| *entry.id == *id),
+            None => self.entries.iter().find(|entry| entry.default),
+        };
+        found.ok_or_else(|| {
+            let known: Vec<&str> = self.entries.iter().map(|entry| &*entry.id).collect();
+            let known = known.join(", ");
+            // What was asked for is not shown: it may be anything.
+            RegistryError(match id {
+                Some(_) => format!("auth.json: no provider has the id given by --provider; there are: {known}"),
+                None => format!(
+                    "auth.json: several providers and no default: name one with --provider ({known}), \
+                     or mark one entry \"default\": true"
+                ),
+            })
+        })
     }
 
     /// The public catalog, in file order (WIRE-024, WIRE-026).
     #[must_use]
     pub fn catalog(&self) -> Vec<Descriptor> {
-        Vec::new()
+        self.entries.iter().map(Entry::descriptor).collect()
     }
 
     /// The keys of all entries, for the guard of every record (DEC-30).
@@ -57,88 +84,10 @@ impl Registry {
     }
 
     /// Routing values of all entries that the guard of `system/init`, the
-    /// initialize answer and discovery looks for too (DEC-30).
-    #[must_use]
-    pub fn routing_values(&self) -> Vec<String> {
-        Vec::new()
+    /// initialize answer and discovery looks for beside the keys (DEC-30).
+    pub fn routing_values(&self) -> impl Iterator<Item = &str> {
+        guard::routing_values(&self.entries).map(|(_, routing)| routing.value.as_str())
     }
-}
-
-/// One provider of the registry.
-#[derive(Clone, Debug)]
-pub struct Entry {
-    /// Stable id, unique in the registry.
-    pub id: Arc<str>,
-    /// Type.
-    pub provider_type: ProviderType,
-    /// The logical model name.
-    pub model: Arc<str>,
-    /// Declared reasoning efforts in order; empty means no control (DEC-46).
-    pub efforts: Vec<Arc<str>>,
-    /// The effort used when none is asked for; a member of `efforts`.
-    pub default_effort: Option<Arc<str>>,
-    /// Effective default: marked so, or the only entry.
-    pub default: bool,
-    /// Whether attachments may go to this provider (DEC-23).
-    pub media: bool,
-    /// Prices, if known (WIRE-012, DEC-40).
-    pub pricing: Option<Pricing>,
-    /// Token limits.
-    pub limits: TokenLimits,
-    /// Path of further trusted certificates.
-    pub ca_file: Option<String>,
-    /// The key, if the type has one.
-    pub api_key: Option<Secret>,
-}
-
-impl Entry {
-    /// Name of the script file inside the home folder, for a `scripted` entry
-    /// that has one.
-    #[must_use]
-    pub fn script_file(&self) -> Option<&str> {
-        None
-    }
-}
-
-/// Provider types (configuration contract).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProviderType {
-    /// Azure `OpenAI`, Responses API.
-    AzureOpenai,
-    /// `OpenAI`.
-    Openai,
-    /// Anthropic, Messages API.
-    Anthropic,
-    /// A server that speaks an `OpenAI` dialect.
-    OpenaiCompatible,
-    /// Answers from a script, without a network.
-    Scripted,
-}
-
-impl ProviderType {
-    /// The word used in `auth.json` and on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::AzureOpenai => "azure_openai",
-            Self::Openai => "openai",
-            Self::Anthropic => "anthropic",
-            Self::OpenaiCompatible => "openai_compatible",
-            Self::Scripted => "scripted",
-        }
-    }
-}
-
-/// Token limits of an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TokenLimits {
-    /// Tokens that request and answer may have together.
-    pub context_window: u64,
-    /// Tokens that one answer may have.
-    pub max_output_tokens: u64,
-    /// Whether the operator declared `max_output_tokens`. A mere default is
-    /// not sent, since servers refuse a bound above their own.
-    pub max_output_declared: bool,
 }
 
 /// The public face of an entry (WIRE-024). `selected` and the derived members
@@ -176,9 +125,33 @@ pub struct FileFacts {
     pub home_owned: bool,
 }
 
+impl FileFacts {
+    fn check(&self) -> Result<(), RegistryError> {
+        let fault = if !self.regular {
+            "not a regular file".to_owned()
+        } else if self.links != 1 {
+            format!("{} hard links, exactly one is expected", self.links)
+        } else if !self.owned {
+            "owned by another user".to_owned()
+        } else if self.mode & 0o7777 != 0o600 {
+            format!("mode {:04o}, expected 0600", self.mode & 0o7777)
+        } else if !self.home_owned {
+            "its folder is owned by another user".to_owned()
+        } else if self.home_mode & 0o7777 != 0o700 {
+            format!(
+                "its folder has mode {:04o}, expected 0700",
+                self.home_mode & 0o7777
+            )
+        } else {
+            return Ok(());
+        };
+        Err(RegistryError(format!("auth.json: {fault}")))
+    }
+}
+
 /// A registry that cannot be used: exit status 2. Its text holds no secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RegistryError(String);
+pub struct RegistryError(pub(crate) String);
 
 impl fmt::Display for RegistryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
