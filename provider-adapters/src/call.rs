@@ -13,8 +13,6 @@
 //! (see [`retry`](crate::retry)).
 
 mod exchange;
-#[cfg(test)]
-mod tests;
 
 use crate::adapter::Adapter;
 use crate::http::{HttpEvent, HttpRequest};

@@ -9,8 +9,6 @@ mod pricing;
 mod read;
 mod rules;
 mod secret;
-#[cfg(test)]
-mod tests;
 
 pub use entry::{Api, Entry, ProviderType, TokenLimits};
 pub(crate) use entry::{Route, Routing, ScriptSource};

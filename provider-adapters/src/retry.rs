@@ -50,7 +50,7 @@ pub fn asked_wait(headers: &[(String, String)], now: WallTime) -> Option<Duratio
             .find(|(field, _)| field.eq_ignore_ascii_case(name));
         field.map(|(_, value)| value.trim())
     };
-    if let Some(millis) = value("retry-after-ms").and_then(|text| digits(text)) {
+    if let Some(millis) = value("retry-after-ms").and_then(digits) {
         return Some(Duration::from_millis(millis));
     }
     let text = value("retry-after")?;

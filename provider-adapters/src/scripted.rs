@@ -6,8 +6,6 @@
 //! after that prompt its n-th step, and a prompt without it is echoed.
 
 mod prompt;
-#[cfg(test)]
-mod tests;
 mod turn;
 
 use crate::call::{Input, Output};

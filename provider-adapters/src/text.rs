@@ -16,10 +16,10 @@ pub(crate) struct Channel {
 impl Channel {
     /// The text that this piece adds; empty when all of it is kept back.
     pub(crate) fn add(&mut self, piece: Str<'_>) -> String {
-        if self.held.is_empty() {
-            if let Ok(text) = piece.decode() {
-                return text.into_owned();
-            }
+        if self.held.is_empty()
+            && let Ok(text) = piece.decode()
+        {
+            return text.into_owned();
         }
         let mut raw = std::mem::take(&mut self.held);
         raw.push_str(piece.raw());

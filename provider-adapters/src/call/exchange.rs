@@ -145,7 +145,7 @@ impl Exchange {
             (Stage::Pause { .. } | Stage::Over, _) => {}
             (_, HttpEvent::Failed(failure)) => self.transport_failed(now, failure, out),
             (Stage::Waiting, HttpEvent::Head { status, headers }) => {
-                self.head(now, status, headers)
+                self.head(now, status, headers);
             }
             (Stage::Streaming { decoder, .. }, HttpEvent::Body(bytes)) => {
                 let step = decoder.feed(bytes, &mut self.deltas);

@@ -123,11 +123,11 @@ impl Answer {
             .get("usage")
             .and_then(Value::as_object)
             .map(read_usage)
+            && usage != Usage::default()
+            && usage != self.usage
         {
-            if usage != Usage::default() && usage != self.usage {
-                self.usage = usage;
-                out.push(Delta::Usage(usage));
-            }
+            self.usage = usage;
+            out.push(Delta::Usage(usage));
         }
         // One answer is asked for, so one choice is looked at.
         let choices = chunk.get("choices").and_then(Value::as_array);

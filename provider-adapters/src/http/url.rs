@@ -90,7 +90,7 @@ impl BaseUrl {
         Ok(Self {
             scheme,
             host,
-            port: port.unwrap_or(scheme.default_port()),
+            port: port.unwrap_or_else(|| scheme.default_port()),
             path: path.trim_end_matches('/').to_owned(),
         })
     }
