@@ -163,7 +163,7 @@ fn a_stream_of_nothing_is_sent_again() {
     hand.body(b"data: {\"error\":{\"message\":\"busy\",\"code\":503}}\n\n");
     match hand.take().as_slice() {
         [Output::Abort, Output::Warn(text)] => {
-            assert!(text.contains("(status 503)") && !text.contains("busy"))
+            assert!(text.contains("(status 503)") && !text.contains("busy"));
         }
         other => panic!("{other:?}"),
     }
