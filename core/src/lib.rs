@@ -16,10 +16,19 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod agent;
+pub mod agent_loop;
+pub mod correlate;
+pub mod effect;
 pub mod frame;
+pub mod guard;
+pub mod ids;
 pub mod json;
 pub mod limits;
+pub mod link;
 pub mod machine;
 pub mod model;
+pub mod policy;
+pub mod schema;
 pub mod time;
 pub mod tool;

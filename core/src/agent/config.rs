@@ -1,0 +1,80 @@
+//! What an agent session is made of; fixed for its life.
+
+use crate::agent_loop::Pricing;
+use crate::correlate::OrphanPolicy;
+use crate::guard::Guard;
+use crate::ids::Seed;
+use crate::limits::Limits;
+use crate::schema::outbound::ReasoningCapabilities;
+use crate::schema::payload::InitializePayload;
+use crate::schema::permission::PermissionMode;
+use crate::tool::ToolSpec;
+use alloc::string::String;
+use alloc::sync::Arc;
+
+/// Configuration of an [`AgentSession`](super::AgentSession).
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Entropy of every id (DEC-17).
+    pub seed: Seed,
+    /// Id of the session; made from the seed when absent.
+    pub session_id: Option<String>,
+    /// Version of the product, as `system/init` tells it.
+    pub version: String,
+    /// Current directory, absolute.
+    pub cwd: String,
+    /// The selected provider.
+    pub provider: Provider,
+    /// The answer to `initialize`, with the whole catalogue (WIRE-024).
+    pub initialize: InitializePayload,
+    /// Tools offered to the model.
+    pub tools: Arc<[ToolSpec]>,
+    /// System prompt, if any.
+    pub system: Option<Arc<str>>,
+    /// Permission mode at the start.
+    pub permission_mode: PermissionMode,
+    /// Whether a host can be asked for permission; else a question is a denial.
+    pub host_answers: bool,
+    /// What becomes of orphan permission answers (DEC-49).
+    pub orphans: OrphanPolicy,
+    /// Model requests one prompt may take (DEC-40).
+    pub max_turns: Option<u32>,
+    /// Money the process may spend, in 10^-12 USD (DEC-40).
+    pub max_budget: Option<u128>,
+    /// Echo user records and matched control responses (DEC-50).
+    pub replay_user_messages: bool,
+    /// Write `stream_event` records.
+    pub include_partial_messages: bool,
+    /// Let the embedder's validator judge each record (WIRE-015, acceptance 18).
+    pub vet_records: bool,
+    /// Ask for a remote flush between a result and `idle` (acceptance 15).
+    pub flush_remote: bool,
+    /// Credentials that no session record may hold (DEC-30).
+    pub credentials: Guard,
+    /// Credentials and routing values that neither `system/init` nor the
+    /// answer to `initialize` may hold (DEC-30).
+    pub metadata: Guard,
+    /// Bounds.
+    pub limits: Limits,
+}
+
+/// The selected provider, as far as the session tells of it (WIRE-023).
+#[derive(Clone, Debug)]
+pub struct Provider {
+    /// Registry id.
+    pub id: Arc<str>,
+    /// Registry type, such as `openai_compatible`.
+    pub kind: Arc<str>,
+    /// Logical model name.
+    pub model: Arc<str>,
+    /// Declared reasoning efforts.
+    pub reasoning: ReasoningCapabilities,
+    /// The effort the process chose, if any.
+    pub effort: Option<Arc<str>>,
+    /// Prices, where the entry names them (WIRE-012).
+    pub pricing: Option<Pricing>,
+    /// Context window in tokens.
+    pub context_window: u64,
+    /// Output limit of one request in tokens.
+    pub max_output_tokens: u64,
+}

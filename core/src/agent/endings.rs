@@ -1,0 +1,130 @@
+//! How things end: interrupts, fatal input, signals, closed output, exit.
+
+use super::{AgentSession, Diagnostic, Event, Output, Severity, Stage, TurnReport, records};
+use crate::link::Fault;
+use crate::schema::outbound::{Outbound, SessionState};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+
+impl AgentSession {
+    /// Ends the running turn; `ack` is the host's request that asked for it.
+    ///
+    /// Questions are withdrawn first, then the request is acknowledged, then
+    /// the turn settles (WIRE-010, WIRE-011, hard-interrupt order). Queued
+    /// prompts stay (DEC-15).
+    pub(super) fn interrupt_turn(&mut self, ack: Option<&str>) {
+        self.withdraw_questions();
+        if let Some(id) = ack {
+            self.answer(id, None);
+        }
+        self.back_to_running();
+        self.cancel_turn(None);
+    }
+
+    /// Ends everything because the input cannot be read on (DEC-10).
+    pub(super) fn fatal_input(&mut self, fault: &Fault) {
+        self.settle_everything(1);
+        let text = fault.to_string();
+        let result = records::input_error(&self.config.provider, text.clone(), None);
+        self.send(&Outbound::Result(result));
+        self.report_cancelled(vec![text]);
+        let excerpt = self.excerpt(&fault.source);
+        self.diagnose(Severity::Error, format!("{fault}: {excerpt}"));
+    }
+
+    /// The beginning of a line as printable text: guarded, then cut (DEC-10).
+    fn excerpt(&self, source: &[u8]) -> String {
+        let source = String::from_utf8_lossy(source);
+        let mut redactor = self.config.credentials.redactor();
+        // What the redactor holds back may be the first half of a credential.
+        let safe = redactor.push(&source);
+        let mut text = String::from("\"");
+        for c in safe.chars() {
+            if text.len() >= self.config.limits.excerpt_bytes {
+                break;
+            }
+            text.extend(c.escape_debug());
+        }
+        text.push('"');
+        text
+    }
+
+    /// Ends everything because a signal came.
+    pub(super) fn shutdown(&mut self, status: u8) {
+        self.settle_everything(status);
+    }
+
+    /// Settles what runs and what waits, in the order of DEC-10.
+    fn settle_everything(&mut self, status: u8) {
+        self.stage = Stage::Closing(status);
+        self.withdraw_questions();
+        self.cancel_turn(None);
+        while let Some(prompt) = self.queue.pop() {
+            let text = "the session ended before this prompt ran";
+            let result = records::never_ran(&self.config.provider, text, prompt.uuid);
+            self.send(&Outbound::Result(result));
+            self.report_cancelled(vec![text.to_string()]);
+        }
+        if let Some(id) = self.flushing.take() {
+            self.cancel_effect(id);
+        }
+        self.set_state(SessionState::Idle);
+    }
+
+    fn report_cancelled(&mut self, errors: Vec<String>) {
+        let report = TurnReport {
+            text: String::new(),
+            errors,
+            is_error: true,
+        };
+        self.out.push_back(Output::Event(Event::TurnEnded(report)));
+    }
+
+    /// Closes the output for good (WIRE-013, WIRE-015, DEC-11). What is open is
+    /// settled when the input that caused this has been handled.
+    pub(super) fn latch(&mut self, text: &'static str) {
+        if self.link.is_latched() && matches!(self.stage, Stage::Closing(_)) {
+            return;
+        }
+        self.link.latch();
+        if !matches!(self.stage, Stage::Closing(_)) {
+            let text = format!("{text}; the session ends");
+            self.out.push_back(Output::Diagnostic(Diagnostic {
+                severity: Severity::Error,
+                text,
+            }));
+            self.stage = Stage::Closing(1);
+        }
+    }
+
+    /// Settles what a closed output left open; nothing is written any more.
+    pub(super) fn close_latched(&mut self) {
+        if !self.link.is_latched() {
+            return;
+        }
+        self.waiters.abort_all();
+        self.cancel_turn(None);
+        while self.queue.pop().is_some() {}
+        self.flushing = None;
+        let open: Vec<_> = self.effects.iter().map(|(id, _)| id).collect();
+        for id in open {
+            self.cancel_effect(id);
+        }
+    }
+
+    /// Tells the exit once nothing runs, waits or is on its way (DEC-14, DEC-20).
+    pub(super) fn settle_exit(&mut self) {
+        let status = match self.stage {
+            Stage::Open | Stage::Exited => return,
+            Stage::Ended if self.turn.is_none() && self.queue.is_empty() => self.books.status(),
+            Stage::Ended => return,
+            Stage::Closing(status) => status,
+        };
+        if self.effects.is_empty() && self.link.is_drained() {
+            self.stage = Stage::Exited;
+            self.out.push_back(Output::Exit(status));
+        }
+    }
+}

@@ -1,0 +1,368 @@
+//! The agent's side of the wire: one session, from bytes to records.
+//!
+//! This is the one place that knows both the wire and the agent loop, and the
+//! only home of cross-machine order. Its children (queue, correlator, policy,
+//! loop) know neither each other nor this.
+//!
+//! ```text
+//!  input:  open --- Eof ---> ended --- queue empty, turn over ---> exited
+//!            \                 \
+//!             +-- fatal input, shutdown, failed write --> closing --> exited
+//!
+//!  state:  idle --prompt--> running --question--> requires_action
+//!            ^                ^  |                      |
+//!            |                |  +---- result ----+     |
+//!            |                +--last answer, interrupt-+
+//!            +------------- result, [flush] ------+
+//! ```
+
+mod catalog;
+mod config;
+mod context_usage;
+mod controls;
+mod endings;
+mod io;
+mod partial;
+mod permission;
+mod queue;
+mod records;
+mod turns;
+mod users;
+
+pub use config::{Config, Provider};
+pub use io::{Command, Diagnostic, Event, Input, Output, Severity, TurnReport};
+
+use crate::agent_loop::{AgentLoop, LoopConfig};
+use crate::correlate::{Correlator, Recent};
+use crate::effect::{Answer, EffectId, Effects, Progress, Request, Standing, Verdict};
+use crate::ids::IdGen;
+use crate::link::{Link, Outgoing, Record, Refused};
+use crate::machine::{Machine, Misuse, Wants};
+use crate::policy::Policy;
+use crate::schema::outbound::{Outbound, SessionState};
+use crate::time::Instant;
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::string::String;
+use alloc::sync::Arc;
+use permission::Waiter;
+use queue::Queue;
+use turns::Turn;
+
+/// One agent session over a record stream.
+#[derive(Debug)]
+pub struct AgentSession {
+    config: Config,
+    session_id: String,
+    now: Instant,
+    ids: IdGen,
+    link: Link,
+    effects: Effects,
+    waiters: Correlator<Waiter>,
+    agent_loop: AgentLoop,
+    policy: Policy,
+    environment: Arc<BTreeMap<String, String>>,
+    queue: Queue,
+    seen: Recent,
+    turn: Option<Turn>,
+    /// A remote flush that stands between a result and `idle`.
+    flushing: Option<EffectId>,
+    state: SessionState,
+    handshake: Handshake,
+    stage: Stage,
+    books: ExitBooks,
+    unsent: usize,
+    out: VecDeque<Output>,
+}
+
+/// How far `initialize` got (DEC-19, DEC-38).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Handshake {
+    /// Nobody asked.
+    Untouched,
+    /// A host asked for what is not here, and prompts wait for a better request.
+    Rejected,
+    /// It succeeded.
+    Done,
+}
+
+/// How far the session is from its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// The input stream is open.
+    Open,
+    /// It ended; what was accepted still runs (DEC-14).
+    Ended,
+    /// Everything is settled; the exit waits for what is on its way.
+    Closing(u8),
+    /// The exit was told.
+    Exited,
+}
+
+/// What the exit status is made of (DEC-20).
+#[derive(Clone, Copy, Debug, Default)]
+struct ExitBooks {
+    last_ordinary_is_error: Option<bool>,
+    rejected: bool,
+}
+
+impl ExitBooks {
+    const fn status(self) -> u8 {
+        match self.last_ordinary_is_error {
+            Some(is_error) => is_error as u8,
+            None => self.rejected as u8,
+        }
+    }
+}
+
+impl AgentSession {
+    /// A session that has said nothing but `system/init`, which waits to be polled.
+    #[must_use]
+    pub fn new(config: Config, now: Instant) -> Self {
+        let mut ids = IdGen::new(config.seed);
+        let session_id = config.session_id.clone().unwrap_or_else(|| ids.uuid());
+        let loop_ids = IdGen::new(crate::ids::Seed::from_u64(ids.fork()));
+        let loop_config = LoopConfig {
+            system: config.system.clone(),
+            tools: Arc::clone(&config.tools),
+            max_output_tokens: config.provider.max_output_tokens,
+            effort: config.provider.effort.clone(),
+            max_turns: config.max_turns,
+            max_budget: config.max_budget,
+            pricing: config.provider.pricing,
+            guard: config.credentials.clone(),
+        };
+        let limits = &config.limits;
+        let mut session = Self {
+            link: Link::new(limits, session_id.clone(), config.vet_records),
+            effects: Effects::default(),
+            waiters: Correlator::new(limits.resolved_tool_uses, config.orphans),
+            agent_loop: AgentLoop::new(loop_config, loop_ids),
+            policy: Policy::new(config.permission_mode, config.cwd.clone()),
+            environment: Arc::default(),
+            queue: Queue::default(),
+            seen: Recent::new(limits.seen_prompts),
+            turn: None,
+            flushing: None,
+            state: SessionState::Idle,
+            handshake: Handshake::Untouched,
+            stage: Stage::Open,
+            books: ExitBooks::default(),
+            unsent: 0,
+            out: VecDeque::new(),
+            config,
+            session_id,
+            now,
+            ids,
+        };
+        session.send_init();
+        session
+    }
+
+    /// The session's id.
+    #[must_use]
+    pub fn session_id(&self) -> &str {
+        &self.session_id
+    }
+
+    /// The permission context as it stands.
+    #[must_use]
+    pub const fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// Requests to the host that wait for an answer.
+    #[must_use]
+    pub fn pending_requests(&self) -> usize {
+        self.waiters.iter().count()
+    }
+
+    /// Whether this effect waits for its settlement.
+    #[must_use]
+    pub fn is_open(&self, id: EffectId) -> bool {
+        self.effects.is_open(id)
+    }
+
+    // ---- output ---------------------------------------------------------------------
+
+    /// Queues a record behind all others; a record that cannot leave latches the session.
+    fn send(&mut self, record: &Outbound) {
+        let guard = self.config.credentials.clone();
+        self.send_guarded(record, &guard);
+    }
+
+    fn send_guarded(&mut self, record: &Outbound, guard: &crate::guard::Guard) {
+        let uuid = if record.is_session_record() {
+            self.ids.uuid()
+        } else {
+            String::new()
+        };
+        let ids = crate::schema::outbound::RecordIds {
+            uuid: &uuid,
+            session_id: &self.session_id,
+        };
+        if self.link.send(guard, |writer| record.write(ids, writer)) == Err(Refused::Credential) {
+            self.latch("a record held a credential and was not written");
+        }
+        self.drain_link();
+    }
+
+    /// Moves what the link lets go to the outputs.
+    fn drain_link(&mut self) {
+        while let Some(outgoing) = self.link.poll() {
+            match outgoing {
+                Outgoing::Transmit(record) => self.transmit(record),
+                Outgoing::Vet(copy) => {
+                    self.start(Request::Vet(copy));
+                }
+            }
+        }
+    }
+
+    fn transmit(&mut self, record: Record) {
+        self.unsent = self.unsent.saturating_add(record.as_bytes().len());
+        self.out.push_back(Output::Transmit(record));
+    }
+
+    fn start(&mut self, request: Request) -> EffectId {
+        let id = self.effects.open(&request);
+        self.out.push_back(Output::Start(id, request));
+        id
+    }
+
+    fn cancel_effect(&mut self, id: EffectId) {
+        if self.effects.cancel(id) {
+            self.out.push_back(Output::Cancel(id));
+        }
+    }
+
+    fn warn(&mut self, text: impl Into<String>) {
+        self.diagnose(Severity::Warning, text.into());
+    }
+
+    fn diagnose(&mut self, severity: Severity, text: String) {
+        let text = self.config.credentials.redact(&text).into_owned();
+        self.out
+            .push_back(Output::Diagnostic(Diagnostic { severity, text }));
+    }
+
+    // ---- effects --------------------------------------------------------------------
+
+    fn progress(&mut self, id: EffectId, progress: Progress) -> Result<(), Misuse> {
+        if self.effects.progress(id)? == Standing::Open {
+            let Progress::Delta(delta) = progress;
+            self.model_delta(delta);
+        }
+        Ok(())
+    }
+
+    fn done(&mut self, id: EffectId, answer: Answer) -> Result<(), Misuse> {
+        if self.effects.settle(id, &answer)? == Standing::Late {
+            return Ok(());
+        }
+        match answer {
+            Answer::Model(outcome) => self.model_done(outcome),
+            Answer::Tool(outcome) => self.tool_done(id, outcome),
+            Answer::Persisted(Verdict::Passed) => {}
+            Answer::Persisted(Verdict::Failed) => {
+                self.warn(
+                    "permission updates could not be stored; they hold for this session only",
+                );
+            }
+            Answer::Flushed(verdict) => self.flushed(id, verdict),
+            Answer::Vetted(Verdict::Passed) => {
+                if let Some(record) = self.link.vetted() {
+                    self.transmit(record);
+                }
+                self.drain_link();
+            }
+            Answer::Vetted(Verdict::Failed) => {
+                self.latch("a record was refused by its validator");
+            }
+        }
+        Ok(())
+    }
+
+    fn take_bytes(&mut self, mut bytes: &[u8]) {
+        while matches!(self.stage, Stage::Open) {
+            match self.link.next(&mut bytes, &self.config.limits) {
+                Some(Ok(record)) => self.record(record),
+                Some(Err(fault)) => self.fatal_input(&fault),
+                None => break,
+            }
+        }
+    }
+
+    fn end_of_input(&mut self) {
+        // The tail is a record like any other before the end is declared (WIRE-EOF-001).
+        match self.link.end(&self.config.limits) {
+            Some(Ok(record)) => self.record(record),
+            Some(Err(fault)) => self.fatal_input(&fault),
+            None => {}
+        }
+        if matches!(self.stage, Stage::Open) {
+            self.stage = Stage::Ended;
+            self.close_questions();
+        }
+    }
+
+    fn command(&mut self, command: Command) {
+        match command {
+            Command::Prompt(text) => self.local_prompt(text),
+            Command::Shutdown { status } => self.shutdown(status),
+        }
+    }
+
+    fn dispatch(&mut self, input: Input<'_>) -> Result<(), Misuse> {
+        match input {
+            Input::Bytes(bytes) => self.take_bytes(bytes),
+            Input::Eof => self.end_of_input(),
+            Input::Tick => {}
+            Input::Command(command) => self.command(command),
+            Input::Progress(id, progress) => self.progress(id, progress)?,
+            Input::Done(id, answer) => self.done(id, answer)?,
+            Input::Sent(bytes) => self.unsent = self.unsent.saturating_sub(bytes),
+            Input::WriteFailed => self.latch("stdout cannot be written"),
+        }
+        Ok(())
+    }
+}
+
+impl Machine for AgentSession {
+    type Input<'a> = Input<'a>;
+    type Output = Output;
+
+    fn handle(&mut self, now: Instant, input: Input<'_>) -> Result<(), Misuse> {
+        if now < self.now {
+            return Err(Misuse::TimeReversed);
+        }
+        match (self.stage, &input) {
+            (Stage::Exited, _) => return Err(Misuse::InputAfterExit),
+            (Stage::Ended, Input::Bytes(_) | Input::Eof) => return Err(Misuse::InputAfterEnd),
+            // What still arrives while the session closes means nothing.
+            (Stage::Closing(_), Input::Bytes(_) | Input::Eof | Input::Command(_)) => return Ok(()),
+            _ => {}
+        }
+        self.now = now;
+        self.dispatch(input)?;
+        self.close_latched();
+        self.next_turn();
+        self.settle_exit();
+        Ok(())
+    }
+
+    fn poll(&mut self) -> Option<Output> {
+        self.out.pop_front()
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        (!self.out.is_empty()).then_some(self.now)
+    }
+
+    fn wants(&self) -> Wants {
+        let limits = &self.config.limits;
+        Wants {
+            bytes: self.stage == Stage::Open && self.unsent <= limits.input_pause_bytes,
+            progress: self.stage != Stage::Exited && self.unsent <= limits.progress_pause_bytes,
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Records built from what a session knows. Leaves: nothing here decides.
+
+use super::config::Provider;
+use crate::agent_loop::{FinishedBlock, TurnOutcome};
+use crate::model::{ModelFailure, ToolResult, Usage};
+use crate::schema::Money;
+use crate::schema::outbound::{
+    Accounting, AssistantMessage, AssistantRecord, AttachmentImportRejected, ContentBlock,
+    ControlCancelRequest, ErrorSubtype, MessageEvent, MessageStop, ModelUsage, Outbound,
+    PermissionDenial, RejectReason, ResultError, ResultRecord, ResultStop, ResultSuccess,
+    StreamEvent, TextBlock, Timing, ToolResultRecord,
+};
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+/// The accounting of one prompt (DEC-27).
+#[derive(Debug, Default)]
+pub(super) struct Books {
+    pub(super) duration: Duration,
+    pub(super) api: Duration,
+    pub(super) requests: u32,
+    pub(super) usage: Usage,
+    pub(super) cost: Option<Money>,
+    pub(super) denials: Vec<PermissionDenial>,
+}
+
+impl Books {
+    /// The books of a prompt that never ran. Nothing was used, at any price.
+    fn unused(provider: &Provider) -> Self {
+        Self {
+            cost: provider.pricing.map(|_| Money::ZERO),
+            ..Self::default()
+        }
+    }
+
+    fn timing(&self) -> Timing {
+        Timing {
+            duration_ms: milliseconds(self.duration),
+            duration_api_ms: milliseconds(self.api),
+            num_turns: self.requests.into(),
+        }
+    }
+
+    fn accounting(self, provider: &Provider, stop: ResultStop) -> Accounting {
+        let limits = (provider.context_window, provider.max_output_tokens);
+        let usage = ModelUsage::new(&self.usage, self.cost, limits.0, limits.1);
+        Accounting {
+            stop_reason: Some(stop),
+            total_cost_usd: self.cost,
+            usage: self.usage,
+            model_usage: BTreeMap::from([(Arc::clone(&provider.model), usage)]),
+            permission_denials: self.denials,
+        }
+    }
+}
+
+fn milliseconds(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The result of a prompt that ran to its end.
+pub(super) fn success(
+    provider: &Provider,
+    stop: ResultStop,
+    text: String,
+    books: Books,
+    prompt_uuid: Option<Arc<str>>,
+) -> ResultRecord {
+    ResultRecord::Success(ResultSuccess {
+        timing: books.timing(),
+        result: text,
+        accounting: books.accounting(provider, stop),
+        structured_output: None,
+        prompt_uuid,
+        origin: None,
+    })
+}
+
+/// The result of a prompt that failed, was stopped or never ran.
+pub(super) fn error(
+    provider: &Provider,
+    subtype: ErrorSubtype,
+    stop: ResultStop,
+    error: String,
+    books: Books,
+    prompt_uuid: Option<Arc<str>>,
+) -> ResultRecord {
+    ResultRecord::Error(ResultError {
+        subtype,
+        timing: books.timing(),
+        accounting: books.accounting(provider, stop),
+        errors: vec![error],
+        prompt_uuid,
+        origin: None,
+    })
+}
+
+/// The result that refuses a record, or ends the stream (DEC-10).
+pub(super) fn input_error(
+    provider: &Provider,
+    text: String,
+    prompt_uuid: Option<Arc<str>>,
+) -> ResultRecord {
+    let books = Books::unused(provider);
+    error(
+        provider,
+        ErrorSubtype::DuringExecution,
+        ResultStop::InputError,
+        text,
+        books,
+        prompt_uuid,
+    )
+}
+
+/// The result of an accepted prompt that the session's end overtook (DEC-10).
+pub(super) fn never_ran(provider: &Provider, text: &str, prompt_uuid: Arc<str>) -> ResultRecord {
+    let books = Books::unused(provider);
+    let (subtype, stop) = (ErrorSubtype::DuringExecution, ResultStop::Cancelled);
+    error(
+        provider,
+        subtype,
+        stop,
+        text.to_string(),
+        books,
+        Some(prompt_uuid),
+    )
+}
+
+/// What the result says of a turn that did not end well (DEC-21, DEC-42).
+pub(super) fn error_of(outcome: TurnOutcome) -> (ErrorSubtype, ResultStop, String) {
+    match outcome {
+        TurnOutcome::Failed(failure) => {
+            let text = format!("{}: {}", api_error_text(&failure), failure.message);
+            (
+                ErrorSubtype::DuringExecution,
+                ResultStop::ProviderError,
+                text,
+            )
+        }
+        TurnOutcome::MaxTurns(limit) => {
+            let text = format!("the limit of {limit} model requests for one prompt is reached");
+            (ErrorSubtype::MaxTurns, ResultStop::MaxTurns, text)
+        }
+        TurnOutcome::Budget => {
+            let text = "the budget of this process is spent".to_string();
+            (ErrorSubtype::MaxBudgetUsd, ResultStop::MaxBudget, text)
+        }
+        TurnOutcome::Cancelled | TurnOutcome::Done { .. } => {
+            let text = "the turn was cancelled".to_string();
+            (ErrorSubtype::DuringExecution, ResultStop::Cancelled, text)
+        }
+    }
+}
+
+fn api_error_text(failure: &ModelFailure) -> String {
+    let category = failure.category.as_str();
+    match failure.status {
+        Some(status) => format!("API error: {category} (status {status})"),
+        None => format!("API error: {category}"),
+    }
+}
+
+/// A finished block of an answer.
+pub(super) fn assistant(block: FinishedBlock, id: Arc<str>, model: Arc<str>) -> Outbound {
+    Outbound::Assistant(AssistantRecord {
+        message: AssistantMessage {
+            id,
+            model,
+            content: vec![ContentBlock::from(block.block)],
+            stop_reason: block.stop.and_then(MessageStop::of),
+            stop_sequence: None,
+            usage: block.usage,
+        },
+        parent_tool_use_id: None,
+        error: block.error,
+    })
+}
+
+/// The one assistant record of a failed request (DEC-41).
+pub(super) fn api_error(failure: &ModelFailure, id: Arc<str>, model: Arc<str>) -> Outbound {
+    let text = api_error_text(failure);
+    Outbound::Assistant(AssistantRecord {
+        message: AssistantMessage {
+            id,
+            model,
+            content: vec![ContentBlock::Text(TextBlock { text })],
+            stop_reason: None,
+            stop_sequence: None,
+            usage: Usage::default(),
+        },
+        parent_tool_use_id: None,
+        error: Some(failure.category),
+    })
+}
+
+/// The terminal result of a call.
+pub(super) fn tool_result(result: ToolResult) -> Outbound {
+    let ToolResult {
+        tool_use_id,
+        content,
+        is_error,
+    } = result;
+    Outbound::ToolResult(ToolResultRecord::new(tool_use_id, content, is_error, None))
+}
+
+/// A piece of an answer that is still coming.
+pub(super) const fn stream_event(event: MessageEvent) -> Outbound {
+    Outbound::StreamEvent(StreamEvent {
+        event,
+        parent_tool_use_id: None,
+    })
+}
+
+/// Takes a question back.
+pub(super) fn cancel_request(id: &str) -> Outbound {
+    Outbound::ControlCancelRequest(ControlCancelRequest {
+        request_id: id.into(),
+    })
+}
+
+/// The answer of a text-only session to an upload (DEC-09, DEC-23).
+pub(super) fn attachments_unavailable(upload_id: &str) -> Outbound {
+    Outbound::AttachmentImportRejected(AttachmentImportRejected {
+        upload_id: upload_id.into(),
+        reason: RejectReason::AttachmentsUnavailable,
+    })
+}

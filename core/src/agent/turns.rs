@@ -1,0 +1,293 @@
+//! Turns: from a queued prompt to its result and `idle`.
+
+use super::queue::Prompt;
+use super::{AgentSession, Event, Output, Stage, TurnReport};
+use super::{partial, records};
+use crate::agent_loop::{FinishedBlock, LoopInput, Step, Streamed, TurnEnd, TurnOutcome};
+use crate::effect::{EffectId, Request, Verdict};
+use crate::machine::Machine as _;
+use crate::model::{Delta, ModelFailure, ModelOutcome, ModelRequest};
+use crate::schema::Money;
+use crate::schema::outbound::{
+    Outbound, PermissionDenial, ResultRecord, ResultStop, SessionState, StateChanged,
+};
+use crate::time::Instant;
+use crate::tool::{Access, ToolCall, ToolOutcome, ToolRequest};
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+/// The prompt that runs.
+#[derive(Debug)]
+pub(super) struct Turn {
+    prompt_uuid: Arc<str>,
+    began: Instant,
+    /// Time spent waiting for the model so far.
+    api: Duration,
+    model: Option<(EffectId, Instant)>,
+    tools: BTreeMap<EffectId, usize>,
+    pub(super) denials: Vec<PermissionDenial>,
+    /// Id of the message that is being streamed, as records show it.
+    message_id: Option<Arc<str>>,
+}
+
+/// What the results of calls say that an interrupt left open.
+pub(super) const CANCELLED: &str = "Cancelled: the turn was interrupted before this call finished.";
+
+impl AgentSession {
+    /// Starts the next prompt once nothing runs.
+    pub(super) fn next_turn(&mut self) {
+        while self.turn.is_none()
+            && self.flushing.is_none()
+            && matches!(self.stage, Stage::Open | Stage::Ended)
+            && let Some(prompt) = self.queue.pop()
+        {
+            self.begin_turn(prompt);
+        }
+    }
+
+    fn begin_turn(&mut self, prompt: Prompt) {
+        self.turn = Some(Turn {
+            prompt_uuid: Arc::clone(&prompt.uuid),
+            began: self.now,
+            api: Duration::ZERO,
+            model: None,
+            tools: BTreeMap::new(),
+            denials: Vec::new(),
+            message_id: None,
+        });
+        self.set_state(SessionState::Running);
+        let Prompt { uuid, record } = prompt;
+        self.echo(&record, uuid);
+        self.feed_loop(LoopInput::Prompt(record.content.parts()));
+    }
+
+    /// Feeds the loop and carries out what it asks for, until it asks no more.
+    pub(super) fn feed_loop(&mut self, input: LoopInput) {
+        let mut inputs = VecDeque::from([input]);
+        while let Some(input) = inputs.pop_front() {
+            // The loop refuses only what its phase cannot take, such as an
+            // answer to a call that a cancellation has settled before.
+            if self.agent_loop.handle(self.now, input).is_err() {
+                continue;
+            }
+            while let Some(step) = self.agent_loop.poll() {
+                inputs.extend(self.step(step));
+            }
+        }
+    }
+
+    /// Carries out one step; gives what the loop has to be told at once. Once
+    /// the output is closed nothing new is begun.
+    fn step(&mut self, step: Step) -> Option<LoopInput> {
+        match step {
+            Step::Request(_) | Step::Decide { .. } | Step::Run { .. } if self.link.is_latched() => {
+            }
+            Step::Request(request) => self.ask_model(request),
+            Step::Streamed(streamed) => self.show_partial(streamed),
+            Step::Block(block) => self.show_block(block),
+            Step::Decide { place, call } => return self.decide(place, &call),
+            Step::Run {
+                call,
+                place,
+                access,
+            } => self.run_tool(place, call, access),
+            Step::Settled(result) => self.send(&records::tool_result(result)),
+            Step::Failed(failure) => self.show_failure(&failure),
+            Step::End(end) => self.end_turn(end),
+        }
+        None
+    }
+
+    fn ask_model(&mut self, request: Box<ModelRequest>) {
+        let id = self.start(Request::Model(request));
+        let now = self.now;
+        if let Some(turn) = &mut self.turn {
+            turn.model = Some((id, now));
+            turn.message_id = None;
+        }
+    }
+
+    pub(super) fn model_delta(&mut self, delta: Delta) {
+        self.feed_loop(LoopInput::Delta(delta));
+    }
+
+    pub(super) fn model_done(&mut self, outcome: ModelOutcome) {
+        self.close_model_clock();
+        self.feed_loop(LoopInput::ModelDone(outcome));
+    }
+
+    fn close_model_clock(&mut self) -> Option<EffectId> {
+        let turn = self.turn.as_mut()?;
+        let (id, since) = turn.model.take()?;
+        turn.api = turn.api.saturating_add(self.now.since(since));
+        Some(id)
+    }
+
+    fn run_tool(&mut self, place: usize, call: ToolCall, access: Access) {
+        let request = ToolRequest {
+            call,
+            access,
+            directories: self.policy.directories().map(ToString::to_string).collect(),
+            environment: Arc::clone(&self.environment),
+        };
+        let id = self.start(Request::Tool(Box::new(request)));
+        if let Some(turn) = &mut self.turn {
+            turn.tools.insert(id, place);
+        }
+    }
+
+    pub(super) fn tool_done(&mut self, id: EffectId, outcome: ToolOutcome) {
+        let place = self.turn.as_mut().and_then(|turn| turn.tools.remove(&id));
+        if let Some(place) = place {
+            self.feed_loop(LoopInput::Settle { place, outcome });
+        }
+    }
+
+    /// Cancels what the turn started and ends it (the caller sent what goes before).
+    /// `first`: a call that ends in its own way before the others.
+    pub(super) fn cancel_turn(&mut self, first: Option<(usize, ToolOutcome)>) {
+        if self.turn.is_none() {
+            return;
+        }
+        if let Some(id) = self.close_model_clock() {
+            self.cancel_effect(id);
+        }
+        let tools = self
+            .turn
+            .as_mut()
+            .map(|turn| core::mem::take(&mut turn.tools))
+            .unwrap_or_default();
+        for id in tools.into_keys() {
+            self.cancel_effect(id);
+        }
+        self.feed_loop(LoopInput::Cancel {
+            first,
+            reason: CANCELLED,
+        });
+    }
+
+    // ---- what the host sees ---------------------------------------------------------
+
+    /// The id of the message that is being streamed: the provider's, or one made for it.
+    fn message_id(&mut self) -> Arc<str> {
+        if let Some(id) = self.turn.as_ref().and_then(|turn| turn.message_id.clone()) {
+            return id;
+        }
+        let id: Arc<str> = match self.agent_loop.message_id() {
+            Some(id) => id.into(),
+            None => self.ids.tagged("msg_").into(),
+        };
+        if let Some(turn) = &mut self.turn {
+            turn.message_id = Some(Arc::clone(&id));
+        }
+        id
+    }
+
+    fn show_partial(&mut self, streamed: Streamed) {
+        if !self.config.include_partial_messages {
+            return;
+        }
+        let id = self.message_id();
+        let model = Arc::clone(&self.config.provider.model);
+        for event in partial::events(streamed, id, model) {
+            self.send(&records::stream_event(event));
+        }
+    }
+
+    fn show_block(&mut self, block: FinishedBlock) {
+        let id = self.message_id();
+        let model = Arc::clone(&self.config.provider.model);
+        self.send(&records::assistant(block, id, model));
+    }
+
+    /// One assistant record says that the request failed (DEC-41).
+    fn show_failure(&mut self, failure: &ModelFailure) {
+        let id = self.ids.tagged("msg_").into();
+        let model = Arc::clone(&self.config.provider.model);
+        self.send(&records::api_error(failure, id, model));
+    }
+
+    pub(super) fn set_state(&mut self, state: SessionState) {
+        if self.state != state {
+            self.state = state;
+            let record = match state {
+                SessionState::Idle => StateChanged::IDLE,
+                SessionState::Running | SessionState::RequiresAction => StateChanged::RUNNING,
+            };
+            self.send(&Outbound::StateChanged(record));
+        }
+    }
+
+    // ---- the end --------------------------------------------------------------------
+
+    fn end_turn(&mut self, end: TurnEnd) {
+        let Some(turn) = self.turn.take() else { return };
+        let (result, report) = self.result(turn, end);
+        self.books.last_ordinary_is_error = Some(report.is_error);
+        self.send(&Outbound::Result(result));
+        self.out.push_back(Output::Event(Event::TurnEnded(report)));
+        if matches!(self.stage, Stage::Closing(_)) || self.link.is_latched() {
+            return;
+        }
+        if self.config.flush_remote {
+            self.flushing = Some(self.start(Request::FlushRemote));
+        } else {
+            self.set_state(SessionState::Idle);
+        }
+    }
+
+    /// `idle` follows the flush, whatever became of it (WIRE-004).
+    pub(super) fn flushed(&mut self, id: EffectId, verdict: Verdict) {
+        if self.flushing == Some(id) {
+            self.flushing = None;
+            if verdict == Verdict::Failed {
+                self.warn("the remote flush of a turn failed");
+            }
+            self.set_state(SessionState::Idle);
+        }
+    }
+
+    fn result(&self, turn: Turn, end: TurnEnd) -> (ResultRecord, TurnReport) {
+        let books = records::Books {
+            duration: self.now.since(turn.began),
+            api: turn.api,
+            requests: end.requests,
+            usage: end.usage,
+            cost: end.cost.map(Money),
+            denials: turn.denials,
+        };
+        let uuid = Some(turn.prompt_uuid);
+        let provider = &self.config.provider;
+        let (subtype, stop, error) = match end.outcome {
+            TurnOutcome::Done { stop, text } => {
+                let report = TurnReport {
+                    text: text.clone(),
+                    errors: Vec::new(),
+                    is_error: false,
+                };
+                return (
+                    records::success(provider, ResultStop::of(stop), text, books, uuid),
+                    report,
+                );
+            }
+            outcome @ (TurnOutcome::Failed(_)
+            | TurnOutcome::MaxTurns(_)
+            | TurnOutcome::Budget
+            | TurnOutcome::Cancelled) => records::error_of(outcome),
+        };
+        let report = TurnReport {
+            text: String::new(),
+            errors: vec![error.clone()],
+            is_error: true,
+        };
+        (
+            records::error(provider, subtype, stop, error, books, uuid),
+            report,
+        )
+    }
+}

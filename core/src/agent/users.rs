@@ -1,0 +1,154 @@
+//! Input records: prompts, context, environment, uploads.
+
+use super::queue::{Full, Prompt};
+use super::records;
+use super::{AgentSession, Event, Handshake, Output, TurnReport};
+use crate::agent_loop::LoopInput;
+use crate::schema::inbound::{
+    ContextKind, Import, Inbound, Priority, UserContent, UserRecord, UserRejected,
+};
+use crate::schema::outbound::{Outbound, UserReplay};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec;
+
+impl AgentSession {
+    /// Acts on one input record, in arrival order.
+    pub(super) fn record(&mut self, record: Inbound) {
+        match record {
+            Inbound::User(user) => self.user(user),
+            Inbound::UserRejected(UserRejected { uuid, reason }) => self.reject(uuid, reason),
+            Inbound::ControlRequest(request) => self.control_request(request),
+            Inbound::ControlResponse(response) => self.control_response(response),
+            Inbound::KeepAlive => {}
+            Inbound::UpdateEnvironment(variables) => {
+                Arc::make_mut(&mut self.environment).extend(variables);
+            }
+            Inbound::EnvironmentRefused { reason } => {
+                self.warn(format!("update_environment_variables refused: {reason}"));
+            }
+            Inbound::Import(import) => self.import(&import),
+            Inbound::Context { kind } => {
+                let kind = match kind {
+                    ContextKind::Assistant => "assistant",
+                    ContextKind::System => "system",
+                };
+                self.warn(format!("a replayed {kind} record was ignored"));
+            }
+            Inbound::Unknown { kind } => {
+                self.warn(format!(
+                    "an input record of the unknown type {kind:?} was ignored"
+                ));
+            }
+        }
+    }
+
+    fn user(&mut self, user: UserRecord) {
+        if self.handshake == Handshake::Rejected {
+            let reason = "initialize was rejected; send an initialize without fields first";
+            return self.reject(user.uuid, reason.to_string());
+        }
+        if user.is_replay {
+            return self.context(user);
+        }
+        if let Some(uuid) = &user.uuid
+            && self.seen.contains(uuid)
+        {
+            let uuid = uuid.as_str().into();
+            return self.repeated(&user, uuid);
+        }
+        if let Err(full) = self.queue.admits(user.weight, &self.config.limits) {
+            // Nothing waits for a prompt that can start at once, but a heavy one.
+            if self.turn.is_some() || matches!(full, Full::TooHeavy(_)) {
+                return self.reject(user.uuid, full.to_string());
+            }
+        }
+        self.accept(user);
+    }
+
+    fn accept(&mut self, record: UserRecord) {
+        let urgent = record.priority == Priority::Now;
+        let uuid = self.prompt_uuid(&record);
+        self.seen.insert(Arc::clone(&uuid));
+        self.queue.push(Prompt { uuid, record });
+        if urgent && self.turn.is_some() {
+            self.interrupt_turn(None);
+        }
+        self.next_turn();
+    }
+
+    fn prompt_uuid(&mut self, record: &UserRecord) -> Arc<str> {
+        record
+            .uuid
+            .clone()
+            .unwrap_or_else(|| self.ids.uuid())
+            .into()
+    }
+
+    /// A replayed user record is prior context and starts no turn (DEC-44).
+    fn context(&mut self, record: UserRecord) {
+        let uuid = self.prompt_uuid(&record);
+        if !self.seen.insert(Arc::clone(&uuid)) {
+            return self.repeated(&record, uuid);
+        }
+        self.echo(&record, uuid);
+        self.feed_loop(LoopInput::Context(record.content.parts()));
+    }
+
+    /// A UUID seen before is no new prompt (DEC-44).
+    fn repeated(&mut self, record: &UserRecord, uuid: Arc<str>) {
+        if !self.config.replay_user_messages {
+            self.warn(format!(
+                "a user record repeats the uuid {uuid} and was ignored"
+            ));
+        }
+        self.echo(record, uuid);
+    }
+
+    /// Repeats a user record to the host, in replay mode.
+    pub(super) fn echo(&mut self, record: &UserRecord, uuid: Arc<str>) {
+        if self.config.replay_user_messages {
+            self.send(&Outbound::UserReplay(UserReplay::of(record, uuid)));
+        }
+    }
+
+    /// Refuses one user record; everything else goes on (WIRE-021).
+    fn reject(&mut self, uuid: Option<String>, reason: String) {
+        self.books.rejected = true;
+        let result =
+            records::input_error(&self.config.provider, reason.clone(), uuid.map(Into::into));
+        self.send(&Outbound::Result(result));
+        self.warn(format!("a user record was refused: {reason}"));
+        let report = TurnReport {
+            text: String::new(),
+            errors: vec![reason],
+            is_error: true,
+        };
+        self.out.push_back(Output::Event(Event::TurnEnded(report)));
+    }
+
+    /// A prompt of the embedder, such as the one on the command line.
+    pub(super) fn local_prompt(&mut self, text: String) {
+        let weight = text
+            .len()
+            .saturating_add(self.config.limits.queue_overhead_bytes);
+        self.user(UserRecord {
+            uuid: None,
+            content: UserContent::Text(text),
+            parent_tool_use_id: None,
+            is_synthetic: false,
+            is_replay: false,
+            tool_use_result: None,
+            priority: Priority::default(),
+            priority_given: false,
+            timestamp: None,
+            weight,
+        });
+    }
+
+    /// A text-only session takes no attachments (DEC-23).
+    fn import(&mut self, import: &Import) {
+        self.send(&records::attachments_unavailable(import.upload_id()));
+    }
+}

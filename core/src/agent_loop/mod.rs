@@ -1,0 +1,595 @@
+//! The agent loop: model request, streamed answer, tool calls, next request.
+//!
+//! It stands beside the wire and speaks model vocabulary alone, so that any
+//! front end can drive it. Permission is asked of the outside ([`Step::Decide`])
+//! and has no default.
+//!
+//! ```text
+//!          prompt                 answer with calls
+//!  idle ----------> requesting -------------------> tools
+//!   ^                |      ^                         |
+//!   |  no calls,     |      |   all calls settled     |
+//!   |  failure,      |      +-------------------------+
+//!   +-- cancel ------+--- turn limit, budget, cancel -+
+//! ```
+
+mod account;
+mod answer;
+mod batch;
+mod calls;
+#[cfg(test)]
+mod tests;
+
+pub use account::Pricing;
+pub use answer::{Opened, Piece, Streamed};
+
+use crate::guard::Guard;
+use crate::ids::IdGen;
+use crate::json::RawJson;
+use crate::machine::{Machine, Misuse, Wants};
+use crate::model::{
+    Block, Delta, ErrorCategory, Message, ModelFailure, ModelOutcome, ModelRequest, StopReason,
+    ToolChoice, ToolResult, Usage,
+};
+use crate::time::Instant;
+use crate::tool::{Access, ToolCall, ToolOutcome, ToolSpec};
+use account::Account;
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use answer::Answer;
+use batch::Batch;
+use calls::CallIds;
+
+/// What a loop is made of; fixed for its life.
+#[derive(Clone, Debug)]
+pub struct LoopConfig {
+    /// System prompt, if any.
+    pub system: Option<Arc<str>>,
+    /// Tools offered to the model.
+    pub tools: Arc<[ToolSpec]>,
+    /// Output limit of one request, in tokens.
+    pub max_output_tokens: u64,
+    /// Reasoning effort, if the process chose one.
+    pub effort: Option<Arc<str>>,
+    /// Model requests one prompt may take (DEC-40).
+    pub max_turns: Option<u32>,
+    /// Money the process may spend, in 10^-12 USD (DEC-40).
+    pub max_budget: Option<u128>,
+    /// Prices, where they are known.
+    pub pricing: Option<Pricing>,
+    /// Credentials that must not pass through (DEC-30).
+    pub guard: Guard,
+}
+
+/// What the loop is fed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LoopInput {
+    /// A prompt, as text parts. Only while idle.
+    Prompt(Vec<String>),
+    /// Prior context; it reaches the model with the next request.
+    Context(Vec<String>),
+    /// The streamed answer goes on.
+    Delta(Delta),
+    /// The model request ended.
+    ModelDone(ModelOutcome),
+    /// The call at this place of the batch may run, with another input where one is given.
+    Allow {
+        /// Place of the call in its batch.
+        place: usize,
+        /// How far the decision reaches for paths.
+        access: Access,
+        /// Replaces the call's input whole.
+        input: Option<RawJson>,
+    },
+    /// The call at this place ended: it ran, was denied or failed.
+    Settle {
+        /// Place of the call in its batch.
+        place: usize,
+        /// What the model is told.
+        outcome: ToolOutcome,
+    },
+    /// Ends the turn: the stream is dropped, open calls settle.
+    Cancel {
+        /// A call that ends in its own way before the others, and its outcome.
+        first: Option<(usize, ToolOutcome)>,
+        /// What the results of the other open calls say.
+        reason: &'static str,
+    },
+}
+
+/// What the loop asks for or tells.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// Ask the model.
+    Request(Box<ModelRequest>),
+    /// The answer as it streams, for those who want to watch.
+    Streamed(Streamed),
+    /// A block is complete.
+    Block(FinishedBlock),
+    /// Decide about the call at this place: `Allow` or `Settle` it, now or later.
+    Decide {
+        /// Place of the call in its batch.
+        place: usize,
+        /// The call.
+        call: ToolCall,
+    },
+    /// Run this call.
+    Run {
+        /// Place of the call in its batch.
+        place: usize,
+        /// The call, with the input that was decided on.
+        call: ToolCall,
+        /// How far the decision reaches for paths.
+        access: Access,
+    },
+    /// A call settled.
+    Settled(ToolResult),
+    /// The model request failed; the turn's end follows.
+    Failed(ModelFailure),
+    /// The turn is over and the loop idle.
+    End(TurnEnd),
+}
+
+/// A block that is complete, as the host is shown it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FinishedBlock {
+    /// The provider's id of the message, where it gave one.
+    pub message_id: Option<String>,
+    /// The block.
+    pub block: Block,
+    /// Set on calls and on the last block of an answer (DEC-42).
+    pub stop: Option<StopReason>,
+    /// Set on the last block of an answer that hit the output limit (DEC-41).
+    pub error: Option<ErrorCategory>,
+    /// Tokens of the answer as known so far.
+    pub usage: Usage,
+}
+
+/// How a turn ended, with its books.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TurnEnd {
+    /// The outcome.
+    pub outcome: TurnOutcome,
+    /// Model requests of this prompt.
+    pub requests: u32,
+    /// Tokens of this prompt.
+    pub usage: Usage,
+    /// Cost of this prompt in 10^-12 USD; `None` when no price is known.
+    pub cost: Option<u128>,
+}
+
+/// Why a turn ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TurnOutcome {
+    /// The model stopped.
+    Done {
+        /// Why.
+        stop: StopReason,
+        /// The text of its last answer.
+        text: String,
+    },
+    /// The model request failed.
+    Failed(ModelFailure),
+    /// The turn limit was reached (DEC-40).
+    MaxTurns(u32),
+    /// The budget is spent (DEC-40).
+    Budget,
+    /// Somebody cancelled it.
+    Cancelled,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Idle,
+    Requesting,
+    Tools,
+}
+
+/// The agent loop of one session.
+#[derive(Debug)]
+pub struct AgentLoop {
+    config: LoopConfig,
+    phase: Phase,
+    now: Instant,
+    history: Vec<Arc<Message>>,
+    context: Vec<Arc<Message>>,
+    account: Account,
+    ids: CallIds,
+    answer: Answer,
+    shown: Vec<Block>,
+    batch: Batch,
+    last_usage: Option<Usage>,
+    out: VecDeque<Step>,
+}
+
+impl AgentLoop {
+    /// An idle loop without history. `ids` makes call ids where the model's will not do.
+    #[must_use]
+    pub fn new(config: LoopConfig, ids: IdGen) -> Self {
+        let answer = Answer::new(config.guard.clone());
+        let account = Account::new(config.pricing, config.max_budget);
+        Self {
+            config,
+            phase: Phase::Idle,
+            now: Instant::ZERO,
+            history: Vec::new(),
+            context: Vec::new(),
+            account,
+            ids: CallIds::new(ids),
+            answer,
+            shown: Vec::new(),
+            batch: Batch::default(),
+            last_usage: None,
+            out: VecDeque::new(),
+        }
+    }
+
+    /// The conversation so far, oldest first.
+    #[must_use]
+    pub fn history(&self) -> &[Arc<Message>] {
+        &self.history
+    }
+
+    /// The provider's id of the message that is being streamed, once known.
+    #[must_use]
+    pub fn message_id(&self) -> Option<&str> {
+        self.answer.message_id()
+    }
+
+    /// Tokens of the newest complete answer.
+    #[must_use]
+    pub const fn last_usage(&self) -> Option<Usage> {
+        self.last_usage
+    }
+
+    /// The call at a place of the current batch.
+    #[must_use]
+    pub fn call(&self, place: usize) -> Option<&ToolCall> {
+        self.batch.call(place)
+    }
+
+    /// The tool of this name, if it is offered.
+    #[must_use]
+    pub fn tool(&self, name: &str) -> Option<&ToolSpec> {
+        self.config.tools.iter().find(|tool| &*tool.name == name)
+    }
+
+    fn prompt(&mut self, parts: Vec<String>) {
+        self.account.next_prompt();
+        self.take_context();
+        self.history.push(Arc::new(Message::User(parts)));
+        if self.account.exhausted() {
+            self.end(TurnOutcome::Budget);
+        } else {
+            self.request();
+        }
+    }
+
+    fn request(&mut self) {
+        self.take_context();
+        self.account.request();
+        self.phase = Phase::Requesting;
+        self.answer = Answer::new(self.config.guard.clone());
+        self.shown.clear();
+        self.out.push_back(Step::Request(Box::new(ModelRequest {
+            system: self.config.system.clone(),
+            history: self.history.clone(),
+            tools: Arc::clone(&self.config.tools),
+            tool_choice: ToolChoice::Auto,
+            max_output_tokens: self.config.max_output_tokens,
+            effort: self.config.effort.clone(),
+        })));
+    }
+
+    fn delta(&mut self, delta: Delta) {
+        let ids = &mut self.ids;
+        self.answer.delta(delta, |id| ids.map(id));
+        self.show_streamed();
+    }
+
+    fn show_streamed(&mut self) {
+        while let Some(streamed) = self.answer.poll() {
+            if let Streamed::Block(block) = streamed {
+                self.show_block(block, None, None);
+            } else {
+                self.out.push_back(Step::Streamed(streamed));
+            }
+        }
+    }
+
+    fn show_block(&mut self, block: Block, stop: Option<StopReason>, error: Option<ErrorCategory>) {
+        self.shown.push(block.clone());
+        self.out.push_back(Step::Block(FinishedBlock {
+            message_id: self.answer.message_id().map(Into::into),
+            block,
+            stop,
+            error,
+            usage: self.answer.usage(),
+        }));
+    }
+
+    fn model_done(&mut self, outcome: ModelOutcome) {
+        match outcome {
+            ModelOutcome::Finished => self.finish_answer(),
+            ModelOutcome::Failed(failure) => self.fail(failure),
+        }
+    }
+
+    fn finish_answer(&mut self) {
+        let finished = self.answer.finish();
+        self.show_streamed();
+        self.account.answer(&finished.usage);
+        self.last_usage = Some(finished.usage);
+        if finished.stop == StopReason::ContentFilter {
+            for block in finished.blocks {
+                self.show_block(block, None, None);
+            }
+            self.keep_shown();
+            return self.report_failure(content_filter());
+        }
+        if finished.stop != StopReason::ToolUse {
+            // A call in an answer that stopped for another reason may be half a call.
+            return self.finish_turn(finished.blocks, finished.stop);
+        }
+        for block in finished.blocks {
+            self.show_block(block, None, None);
+        }
+        self.start_batch(finished.calls);
+    }
+
+    fn finish_turn(&mut self, blocks: Vec<Block>, stop: StopReason) {
+        // A tool stop without any call ends the turn (DEC-51).
+        let stop = if stop == StopReason::ToolUse {
+            StopReason::EndTurn
+        } else {
+            stop
+        };
+        let error = (stop == StopReason::MaxTokens).then_some(ErrorCategory::MaxOutputTokens);
+        let last = blocks.len().saturating_sub(1);
+        for (n, block) in blocks.into_iter().enumerate() {
+            let (stop, error) = if n == last {
+                (Some(stop), error)
+            } else {
+                (None, None)
+            };
+            self.show_block(block, stop, error);
+        }
+        let text = text_of(&self.shown);
+        self.keep_shown();
+        let outcome = if self.account.exhausted() {
+            TurnOutcome::Budget
+        } else {
+            TurnOutcome::Done { stop, text }
+        };
+        self.end(outcome);
+    }
+
+    fn start_batch(&mut self, proposed: Vec<answer::Proposed>) {
+        self.batch = Batch::default();
+        self.phase = Phase::Tools;
+        let mut decide = Vec::new();
+        for proposal in proposed {
+            let (call, fault) = calls::read(proposal, &self.config.tools, &self.config.guard);
+            let parallel = self.tool(&call.name).is_some_and(|tool| tool.parallel);
+            self.show_block(
+                Block::ToolCall(call.clone()),
+                Some(StopReason::ToolUse),
+                None,
+            );
+            let place = self.batch.push(call.clone(), parallel);
+            match fault {
+                Some(text) => decide.push((place, Err(text))),
+                None => decide.push((place, Ok(call))),
+            }
+        }
+        self.keep_shown();
+        let exhausted = self.account.exhausted();
+        for (place, decision) in decide {
+            match decision {
+                Ok(_) if exhausted => self.settle(place, ToolOutcome::error(BUDGET_NOT_RUN)),
+                Ok(call) => self.out.push_back(Step::Decide { place, call }),
+                Err(text) => self.settle(place, ToolOutcome::error(text)),
+            }
+        }
+        self.advance();
+    }
+
+    fn settle(&mut self, place: usize, outcome: ToolOutcome) {
+        let Some(id) = self.batch.call(place).map(|call| Arc::clone(&call.id)) else {
+            return;
+        };
+        let outcome = self.redact(outcome);
+        if self.batch.settle(place, outcome.clone()) {
+            self.out.push_back(Step::Settled(ToolResult {
+                tool_use_id: id,
+                content: outcome.content,
+                is_error: outcome.is_error,
+            }));
+        }
+    }
+
+    /// Starts what may start, and goes on once everything is settled.
+    fn advance(&mut self) {
+        if self.phase != Phase::Tools {
+            return;
+        }
+        while let Some((place, call, access)) = self.batch.start_next() {
+            self.out.push_back(Step::Run {
+                place,
+                call,
+                access,
+            });
+        }
+        let Some(results) = self.batch.results() else {
+            return;
+        };
+        self.history.push(Arc::new(Message::ToolResults(results)));
+        if self.account.exhausted() {
+            self.end(TurnOutcome::Budget);
+        } else if let Some(limit) = self.config.max_turns
+            && self.account.requests() >= limit
+        {
+            self.end(TurnOutcome::MaxTurns(limit));
+        } else {
+            self.request();
+        }
+    }
+
+    fn fail(&mut self, failure: ModelFailure) {
+        self.cut_answer();
+        let message = self.config.guard.redact(&failure.message).into_owned();
+        self.report_failure(ModelFailure { message, ..failure });
+    }
+
+    fn report_failure(&mut self, failure: ModelFailure) {
+        self.out.push_back(Step::Failed(failure.clone()));
+        self.end(TurnOutcome::Failed(failure));
+    }
+
+    fn cut_answer(&mut self) {
+        let blocks = self.answer.cut();
+        self.show_streamed();
+        self.account.answer(&self.answer.usage());
+        for block in blocks {
+            self.show_block(block, None, None);
+        }
+        self.keep_shown();
+    }
+
+    fn cancel(&mut self, first: Option<(usize, ToolOutcome)>, reason: &'static str) {
+        match self.phase {
+            Phase::Idle => return,
+            Phase::Requesting => self.cut_answer(),
+            Phase::Tools => {
+                if let Some((place, outcome)) = first {
+                    self.settle(place, outcome);
+                }
+                for place in self.batch.unsettled() {
+                    self.settle(place, ToolOutcome::error(reason));
+                }
+                if let Some(results) = self.batch.results() {
+                    self.history.push(Arc::new(Message::ToolResults(results)));
+                }
+            }
+        }
+        self.end(TurnOutcome::Cancelled);
+    }
+
+    fn end(&mut self, outcome: TurnOutcome) {
+        self.phase = Phase::Idle;
+        self.batch = Batch::default();
+        self.out.push_back(Step::End(TurnEnd {
+            outcome,
+            requests: self.account.requests(),
+            usage: self.account.usage(),
+            cost: self.account.cost(),
+        }));
+    }
+
+    /// Puts the blocks of the current answer into the history.
+    fn keep_shown(&mut self) {
+        let blocks = core::mem::take(&mut self.shown);
+        if !blocks.is_empty() {
+            self.history.push(Arc::new(Message::Assistant(blocks)));
+        }
+    }
+
+    fn take_context(&mut self) {
+        self.history.append(&mut self.context);
+    }
+
+    fn redact(&self, outcome: ToolOutcome) -> ToolOutcome {
+        use crate::tool::ToolContent;
+        let content = outcome.content.into_iter().map(|part| match part {
+            ToolContent::Text(text) => {
+                ToolContent::Text(self.config.guard.redact(&text).into_owned())
+            }
+        });
+        ToolOutcome {
+            content: content.collect(),
+            is_error: outcome.is_error,
+        }
+    }
+}
+
+impl Machine for AgentLoop {
+    type Input<'a> = LoopInput;
+    type Output = Step;
+
+    fn handle(&mut self, now: Instant, input: LoopInput) -> Result<(), Misuse> {
+        if now < self.now {
+            return Err(Misuse::TimeReversed);
+        }
+        let fits = match &input {
+            LoopInput::Prompt(_) => self.phase == Phase::Idle,
+            LoopInput::Context(_) | LoopInput::Cancel { .. } => true,
+            LoopInput::Delta(_) | LoopInput::ModelDone(_) => self.phase == Phase::Requesting,
+            LoopInput::Allow { place, .. } | LoopInput::Settle { place, .. } => {
+                self.phase == Phase::Tools && self.batch.call(*place).is_some()
+            }
+        };
+        if !fits {
+            return Err(Misuse::WrongState);
+        }
+        self.now = now;
+        match input {
+            LoopInput::Prompt(parts) => self.prompt(parts),
+            LoopInput::Context(parts) => self.context.push(Arc::new(Message::User(parts))),
+            LoopInput::Delta(delta) => self.delta(delta),
+            LoopInput::ModelDone(outcome) => self.model_done(outcome),
+            LoopInput::Allow {
+                place,
+                access,
+                input,
+            } => {
+                self.batch.allow(place, access, input);
+                self.advance();
+            }
+            LoopInput::Settle { place, outcome } => {
+                self.settle(place, outcome);
+                self.advance();
+            }
+            LoopInput::Cancel { first, reason } => self.cancel(first, reason),
+        }
+        Ok(())
+    }
+
+    fn poll(&mut self) -> Option<Step> {
+        self.out.pop_front()
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        (!self.out.is_empty()).then_some(self.now)
+    }
+
+    fn wants(&self) -> Wants {
+        Wants {
+            bytes: false,
+            progress: self.phase == Phase::Requesting,
+        }
+    }
+}
+
+/// Result of a call that was accepted when the budget was spent.
+const BUDGET_NOT_RUN: &str = "Not run: the budget of this process is spent.";
+
+fn content_filter() -> ModelFailure {
+    ModelFailure {
+        category: ErrorCategory::InvalidRequest,
+        status: None,
+        message: "the provider's content filter ended the answer".into(),
+    }
+}
+
+fn text_of(blocks: &[Block]) -> String {
+    let mut text = String::new();
+    for block in blocks {
+        if let Block::Text(part) = block {
+            text.push_str(part);
+        }
+    }
+    text
+}

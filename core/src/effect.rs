@@ -1,0 +1,234 @@
+//! Effects: what a session asks of the world, and how each is settled.
+//!
+//! An effect starts with one `Start`, may report progress, and ends with
+//! exactly one answer or one cancellation (law 5). Answers that arrive after a
+//! cancellation are late and ignored; anything else out of place is [`Misuse`].
+
+use crate::machine::Misuse;
+use crate::model::{Delta, ModelOutcome, ModelRequest};
+use crate::schema::permission::PermissionUpdate;
+use crate::tool::{ToolOutcome, ToolRequest};
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
+
+/// Names one effect of one session; never reused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EffectId(pub u64);
+
+/// What the world is asked to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Request {
+    /// Ask the selected model. Progress: deltas. Answer: [`Answer::Model`].
+    Model(Box<ModelRequest>),
+    /// Run a tool body. Answer: [`Answer::Tool`].
+    Tool(Box<ToolRequest>),
+    /// Write permission updates to their settings files (WIRE-PERM-030).
+    /// Answer: [`Answer::Persisted`].
+    Persist(Vec<PermissionUpdate>),
+    /// Flush what a remote session keeps of this turn. Says nothing about what
+    /// the host has seen (acceptance 15). Answer: [`Answer::Flushed`].
+    FlushRemote,
+    /// Let the embedder's validator judge one whole record, newline included.
+    /// It gets its own copy (WIRE-015). Answer: [`Answer::Vetted`].
+    Vet(Vec<u8>),
+}
+
+impl Request {
+    const fn kind(&self) -> Kind {
+        match self {
+            Self::Model(_) => Kind::Model,
+            Self::Tool(_) => Kind::Tool,
+            Self::Persist(_) => Kind::Persist,
+            Self::FlushRemote => Kind::FlushRemote,
+            Self::Vet(_) => Kind::Vet,
+        }
+    }
+}
+
+/// News of a running effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// The model said more.
+    Delta(Delta),
+}
+
+/// How an effect ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The model request ended.
+    Model(ModelOutcome),
+    /// The tool ended.
+    Tool(ToolOutcome),
+    /// The updates were stored, or not.
+    Persisted(Verdict),
+    /// The flush ended, or failed.
+    Flushed(Verdict),
+    /// The record may leave, or not. A validator that failed or panicked is a refusal.
+    Vetted(Verdict),
+}
+
+impl Answer {
+    const fn kind(&self) -> Kind {
+        match self {
+            Self::Model(_) => Kind::Model,
+            Self::Tool(_) => Kind::Tool,
+            Self::Persisted(_) => Kind::Persist,
+            Self::Flushed(_) => Kind::FlushRemote,
+            Self::Vetted(_) => Kind::Vet,
+        }
+    }
+}
+
+/// The outcome of an effect that has no other answer. It carries no text of
+/// the callback behind it (WIRE-015).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Done, or accepted.
+    Passed,
+    /// Failed, or refused.
+    Failed,
+}
+
+/// The kinds of effects, without what they carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A model request.
+    Model,
+    /// A tool run.
+    Tool,
+    /// Permission updates to be stored.
+    Persist,
+    /// A remote flush.
+    FlushRemote,
+    /// A record to be judged.
+    Vet,
+}
+
+/// Cancelled effects whose late answer may still come, at most.
+const REMEMBERED_CANCELLATIONS: usize = 4_096;
+
+/// Which effects are open. Guards law 5 for every caller.
+#[derive(Debug, Default)]
+pub struct Effects {
+    next: u64,
+    open: BTreeMap<EffectId, Kind>,
+    cancelled: VecDeque<EffectId>,
+}
+
+/// What an answer or progress is about to hit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// The effect is open.
+    Open,
+    /// It was cancelled; the news is late and means nothing.
+    Late,
+}
+
+impl Effects {
+    /// Opens an effect and names it.
+    pub fn open(&mut self, request: &Request) -> EffectId {
+        let id = EffectId(self.next);
+        self.next = self.next.saturating_add(1);
+        self.open.insert(id, request.kind());
+        id
+    }
+
+    /// Looks at progress without settling anything.
+    ///
+    /// # Errors
+    ///
+    /// [`Misuse`] for an effect that is unknown or settled.
+    pub fn progress(&self, id: EffectId) -> Result<Standing, Misuse> {
+        self.standing(id, Kind::Model)
+    }
+
+    /// Settles an effect by its answer.
+    ///
+    /// # Errors
+    ///
+    /// [`Misuse`] for an effect that is unknown, settled or of another kind.
+    pub fn settle(&mut self, id: EffectId, answer: &Answer) -> Result<Standing, Misuse> {
+        let standing = self.standing(id, answer.kind())?;
+        match standing {
+            Standing::Open => {
+                self.open.remove(&id);
+            }
+            Standing::Late => self.cancelled.retain(|late| *late != id),
+        }
+        Ok(standing)
+    }
+
+    /// Settles an effect by cancelling it; false if it was not open.
+    pub fn cancel(&mut self, id: EffectId) -> bool {
+        if self.open.remove(&id).is_none() {
+            return false;
+        }
+        if self.cancelled.len() == REMEMBERED_CANCELLATIONS {
+            self.cancelled.pop_front();
+        }
+        self.cancelled.push_back(id);
+        true
+    }
+
+    /// The effects that are open, oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = (EffectId, Kind)> + '_ {
+        self.open.iter().map(|(id, kind)| (*id, *kind))
+    }
+
+    /// Whether this effect is open.
+    #[must_use]
+    pub fn is_open(&self, id: EffectId) -> bool {
+        self.open.contains_key(&id)
+    }
+
+    /// Whether no effect is open.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    fn standing(&self, id: EffectId, kind: Kind) -> Result<Standing, Misuse> {
+        match self.open.get(&id) {
+            Some(open) if *open == kind => Ok(Standing::Open),
+            Some(_) => Err(Misuse::WrongAnswer),
+            None if self.cancelled.contains(&id) => Ok(Standing::Late),
+            None if id.0 < self.next => Err(Misuse::EffectSettledTwice),
+            None => Err(Misuse::UnknownEffect),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_effect_settles_once() {
+        let mut effects = Effects::default();
+        let id = effects.open(&Request::FlushRemote);
+        let done = Answer::Flushed(Verdict::Passed);
+        assert_eq!(
+            effects.settle(id, &Answer::Vetted(Verdict::Passed)),
+            Err(Misuse::WrongAnswer)
+        );
+        assert_eq!(effects.settle(id, &done), Ok(Standing::Open));
+        assert_eq!(effects.settle(id, &done), Err(Misuse::EffectSettledTwice));
+        assert_eq!(
+            effects.settle(EffectId(9), &done),
+            Err(Misuse::UnknownEffect)
+        );
+    }
+
+    #[test]
+    fn a_late_answer_is_ignored_once() {
+        let mut effects = Effects::default();
+        let id = effects.open(&Request::FlushRemote);
+        assert!(effects.cancel(id));
+        assert!(!effects.cancel(id));
+        let done = Answer::Flushed(Verdict::Failed);
+        assert_eq!(effects.settle(id, &done), Ok(Standing::Late));
+        assert_eq!(effects.settle(id, &done), Err(Misuse::EffectSettledTwice));
+        assert!(effects.is_empty());
+    }
+}

@@ -1,0 +1,308 @@
+//! The wire between bytes and records: one way in, one FIFO out (WIRE-003).
+//!
+//! Outbound, a record is encoded whole, guarded over its exact final bytes and
+//! queued (WIRE-013). Where the embedder vets records, the head of the queue
+//! waits for its verdict. A leak, a refusal or a failed write latches one fixed
+//! failure: nothing leaves after it (WIRE-015).
+//!
+//! ```text
+//! send -> encode -> guard -> fifo -> [vet] -> transmit
+//!                    \__________________\____> latched
+//! ```
+
+use crate::frame::Framer;
+use crate::guard::Guard;
+use crate::json::{RawJson, Reason, ScanLimits, Scanner, Writer};
+use crate::limits::Limits;
+use crate::schema::inbound::{self, Inbound, InputLimits, ParseContext};
+use alloc::collections::VecDeque;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// One whole record: escaped, guarded, with its newline. Only a link makes one.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Record(Vec<u8>);
+
+impl Record {
+    /// The bytes to write.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The bytes, for a writer that owns them.
+    #[must_use]
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.0
+    }
+}
+
+impl core::fmt::Debug for Record {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Record({})", String::from_utf8_lossy(&self.0).trim_end())
+    }
+}
+
+/// What the link lets go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outgoing {
+    /// A record that may be written.
+    Transmit(Record),
+    /// A copy of the record at the head, to be judged.
+    Vet(Vec<u8>),
+}
+
+/// Why a record did not enter the queue. Carries nothing of the record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// It held a credential; the link is latched from here on.
+    Credential,
+    /// It repeats a member name (DEC-03).
+    Ambiguous,
+    /// It is no single JSON object.
+    Malformed,
+    /// The link was latched before.
+    Latched,
+}
+
+impl Refused {
+    /// The fixed text of this refusal.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Credential => "the record holds a credential",
+            Self::Ambiguous => "ambiguous JSON: duplicate member name",
+            Self::Malformed => "the record is not one JSON object",
+            Self::Latched => "the output is closed",
+        }
+    }
+}
+
+/// A fault of the input stream that ends it (DEC-10).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Line, counted from 1, blank ones included.
+    pub line: u64,
+    /// Byte within the line, counted from 1.
+    pub byte: u64,
+    /// What is wrong; a fixed text.
+    pub reason: &'static str,
+    /// The beginning of the line, bounded. Peer text that is not guarded yet:
+    /// longer than what is shown, so that a credential is seen whole first.
+    pub source: Vec<u8>,
+}
+
+impl core::fmt::Display for Fault {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let Self {
+            line, byte, reason, ..
+        } = self;
+        write!(
+            f,
+            "malformed NDJSON input: line {line}, byte {byte}: {reason}"
+        )
+    }
+}
+
+/// Both directions of one record stream.
+#[derive(Debug)]
+pub struct Link {
+    framer: Framer,
+    scanner: Scanner,
+    session_id: String,
+    vets: bool,
+    asked: bool,
+    latched: bool,
+    fifo: VecDeque<Vec<u8>>,
+}
+
+impl Link {
+    /// A link that has seen and said nothing. `vets`: every record waits for a verdict.
+    #[must_use]
+    pub fn new(limits: &Limits, session_id: String, vets: bool) -> Self {
+        Self {
+            framer: Framer::new(limits),
+            scanner: Scanner::new(),
+            session_id,
+            vets,
+            asked: false,
+            latched: false,
+            fifo: VecDeque::new(),
+        }
+    }
+
+    // ---- in -------------------------------------------------------------------------
+
+    /// The next record of `bytes`, which shrinks by what was taken. `None`: all
+    /// is taken, and an unfinished line is kept.
+    pub fn next(&mut self, bytes: &mut &[u8], limits: &Limits) -> Option<Result<Inbound, Fault>> {
+        let line = match self.framer.next(bytes)? {
+            Ok(line) => line,
+            Err(error) => {
+                return Some(Err(Fault::new(
+                    error.line,
+                    error.byte,
+                    error.reason,
+                    error.source,
+                )));
+            }
+        };
+        Some(read(
+            &mut self.scanner,
+            &self.session_id,
+            line.number,
+            line.bytes,
+            limits,
+        ))
+    }
+
+    /// The record that the end of the input completes, if any (WIRE-EOF-001).
+    pub fn end(&mut self, limits: &Limits) -> Option<Result<Inbound, Fault>> {
+        let line = match self.framer.end()? {
+            Ok(line) => line,
+            Err(error) => {
+                return Some(Err(Fault::new(
+                    error.line,
+                    error.byte,
+                    error.reason,
+                    error.source,
+                )));
+            }
+        };
+        Some(read(
+            &mut self.scanner,
+            &self.session_id,
+            line.number,
+            line.bytes,
+            limits,
+        ))
+    }
+
+    // ---- out ------------------------------------------------------------------------
+
+    /// Encodes one record, guards its final bytes and queues it.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused::Credential`] latches the link; [`Refused::Latched`] after that.
+    pub fn send(&mut self, guard: &Guard, write: impl FnOnce(&mut Writer)) -> Result<(), Refused> {
+        if self.latched {
+            return Err(Refused::Latched);
+        }
+        let mut writer = Writer::new();
+        write(&mut writer);
+        self.enqueue(guard, writer.finish())
+    }
+
+    /// Queues a record that comes as text, such as a stored one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Link::send`]; a record that repeats a name at any depth, or is no
+    /// object, is refused and the link stays usable (WIRE-014).
+    pub fn send_raw(&mut self, guard: &Guard, text: &str) -> Result<(), Refused> {
+        if self.latched {
+            return Err(Refused::Latched);
+        }
+        let record = RawJson::parse(text).map_err(|error| {
+            if error.reason == Reason::DuplicateName {
+                Refused::Ambiguous
+            } else {
+                Refused::Malformed
+            }
+        })?;
+        if !record.is_object() {
+            return Err(Refused::Malformed);
+        }
+        self.enqueue(guard, record.as_str().as_bytes().to_vec())
+    }
+
+    fn enqueue(&mut self, guard: &Guard, mut bytes: Vec<u8>) -> Result<(), Refused> {
+        bytes.push(b'\n');
+        if guard.check(&bytes).is_err() {
+            self.latch();
+            return Err(Refused::Credential);
+        }
+        self.fifo.push_back(bytes);
+        Ok(())
+    }
+
+    /// What may leave now, in order.
+    pub fn poll(&mut self) -> Option<Outgoing> {
+        if self.vets {
+            if self.asked {
+                return None;
+            }
+            let copy = self.fifo.front()?.clone();
+            self.asked = true;
+            return Some(Outgoing::Vet(copy));
+        }
+        self.fifo
+            .pop_front()
+            .map(|bytes| Outgoing::Transmit(Record(bytes)))
+    }
+
+    /// The record at the head passed its validator.
+    pub fn vetted(&mut self) -> Option<Record> {
+        if !core::mem::take(&mut self.asked) {
+            return None;
+        }
+        self.fifo.pop_front().map(Record)
+    }
+
+    /// Closes the output for good: what waits is dropped, what comes is refused.
+    pub fn latch(&mut self) {
+        self.latched = true;
+        self.asked = false;
+        self.fifo.clear();
+    }
+
+    /// Whether the output is closed for good.
+    #[must_use]
+    pub const fn is_latched(&self) -> bool {
+        self.latched
+    }
+
+    /// Whether no record waits.
+    #[must_use]
+    pub fn is_drained(&self) -> bool {
+        self.fifo.is_empty()
+    }
+}
+
+/// Bytes of an offending line that are kept so that it can be shown.
+const SOURCE_BYTES: usize = 32 * 1024;
+
+impl Fault {
+    fn new(line: u64, byte: usize, reason: &'static str, source: &[u8]) -> Self {
+        let source = source.get(..SOURCE_BYTES).unwrap_or(source).to_vec();
+        Self {
+            line,
+            byte: byte as u64,
+            reason,
+            source,
+        }
+    }
+}
+
+fn read(
+    scanner: &mut Scanner,
+    session_id: &str,
+    line: u64,
+    bytes: &[u8],
+    limits: &Limits,
+) -> Result<Inbound, Fault> {
+    let fault = |at: usize, reason| Fault::new(line, at.saturating_add(1), reason, bytes);
+    let depths = ScanLimits {
+        max_depth: limits.depth,
+        node_depth: limits.node_depth,
+    };
+    let value = scanner
+        .scan(bytes, &depths)
+        .map_err(|error| fault(error.at, error.reason.as_str()))?;
+    let context = ParseContext {
+        session_id,
+        limits: InputLimits::default(),
+    };
+    inbound::parse(value, &context, bytes.len()).map_err(|error| fault(error.at, error.reason))
+}

@@ -1,0 +1,98 @@
+//! Environment updates (DEC-22).
+
+use super::{Inbound, InputLimits, UNKNOWN_KIND_CHARS};
+use crate::json::{Object, Value};
+use crate::schema::grammar::cut;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+
+/// Variables that steer where code, programs, certificates or connections of a
+/// child come from. Compared in upper case.
+const REFUSED_NAMES: [&str; 22] = [
+    "ALL_PROXY",
+    "CURL_CA_BUNDLE",
+    "FTP_PROXY",
+    "GCONV_PATH",
+    "GIT_SSL_CAINFO",
+    "GIT_SSL_CAPATH",
+    "GIT_SSL_NO_VERIFY",
+    "GLIBC_TUNABLES",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "NODE_EXTRA_CA_CERTS",
+    "NODE_TLS_REJECT_UNAUTHORIZED",
+    "NO_PROXY",
+    "OPENSSL_CONF",
+    "OPENSSL_ENGINES",
+    "OPENSSL_MODULES",
+    "PATH",
+    "PYTHONHTTPSVERIFY",
+    "REQUESTS_CA_BUNDLE",
+    "SSLKEYLOGFILE",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+];
+
+/// Families of such variables.
+const REFUSED_PREFIXES: [&str; 3] = ["AGENTX_", "DYLD_", "LD_"];
+
+pub(super) fn parse(record: Object<'_>, limits: &InputLimits) -> Inbound {
+    match read(record, limits) {
+        Ok(variables) => Inbound::UpdateEnvironment(variables),
+        Err(reason) => Inbound::EnvironmentRefused { reason },
+    }
+}
+
+fn read(record: Object<'_>, limits: &InputLimits) -> Result<BTreeMap<String, String>, String> {
+    let named = record
+        .get("variables")
+        .or_else(|| record.get("environment_variables"));
+    let named = named.ok_or("environment update: missing variables")?;
+    let named = named
+        .as_object()
+        .ok_or("environment update: variables must be an object")?;
+    if named.len() > limits.environment_entries {
+        let limit = limits.environment_entries;
+        return Err(format!("environment update: more than {limit} variables"));
+    }
+    let mut variables = BTreeMap::new();
+    let mut bytes = 0_usize;
+    for (name, value) in named {
+        let name = name.decode_lossy();
+        let value = read_value(&name, value)?;
+        bytes = bytes.saturating_add(name.len()).saturating_add(value.len());
+        variables.insert(name.into_owned(), value);
+    }
+    if bytes > limits.environment_bytes {
+        let limit = limits.environment_bytes;
+        return Err(format!("environment update: more than {limit} bytes"));
+    }
+    Ok(variables)
+}
+
+fn read_value(name: &str, value: Value<'_>) -> Result<String, String> {
+    let shown = cut(name, UNKNOWN_KIND_CHARS);
+    if !is_name(name) {
+        return Err(format!("environment update: invalid name \"{shown}\""));
+    }
+    if is_refused(name) {
+        return Err(format!("environment update: {shown} may not be set"));
+    }
+    value
+        .as_str()
+        .and_then(|value| value.decode().ok())
+        .filter(|value| !value.contains('\0'))
+        .map(|value| value.into_owned())
+        .ok_or_else(|| format!("environment update: {shown} must be a string without NUL"))
+}
+
+fn is_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}
+
+fn is_refused(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    REFUSED_NAMES.contains(&&*name) || REFUSED_PREFIXES.iter().any(|p| name.starts_with(p))
+}

@@ -1,0 +1,69 @@
+//! Records that arrive on stdin.
+//!
+//! A line that scanned as JSON ends in one of three ways: a record to act on, a
+//! record that is refused alone while the stream goes on ([`Inbound::UserRejected`],
+//! an `Err` operation, [`ResponseBody::Invalid`], [`Inbound::EnvironmentRefused`]),
+//! or [`Malformed`], which ends the stream (DEC-10).
+
+mod control;
+mod environment;
+mod import;
+#[cfg(test)]
+mod tests;
+mod types;
+mod user;
+
+pub use types::{
+    ContextKind, ControlRequest, ControlResponse, Import, Inbound, InputLimits, Malformed,
+    Operation, ParseContext, Priority, ResponseBody, UNKNOWN_KIND_CHARS, UserContent, UserRecord,
+    UserRejected,
+};
+
+use super::grammar;
+use crate::json::Value;
+
+/// Reads one scanned record. `line_bytes` is the size of its raw line, without
+/// the newline.
+///
+/// # Errors
+///
+/// [`Malformed`] when the fault ends the stream: the record is no object
+/// (DEC-05), a control record without a readable request id (DEC-07), an import
+/// record of the wrong shape or size (DEC-06, DEC-08).
+pub fn parse(
+    value: Value<'_>,
+    context: &ParseContext<'_>,
+    line_bytes: usize,
+) -> Result<Inbound, Malformed> {
+    let Some(record) = value.as_object() else {
+        return Err(Malformed {
+            at: value.start(),
+            reason: "record is not a JSON object",
+        });
+    };
+    let kind = record.get("type").and_then(Value::as_str);
+    let kind = kind.map(|kind| kind.decode_lossy()).unwrap_or_default();
+    Ok(match &*kind {
+        "user" => user::parse(record, context, line_bytes),
+        "control_request" => Inbound::ControlRequest(control::request(record)?),
+        "control_response" => Inbound::ControlResponse(control::response(record)?),
+        "keep_alive" => Inbound::KeepAlive,
+        "update_environment_variables" => environment::parse(record, &context.limits),
+        "attachment_import" if line_bytes > context.limits.import_record_bytes => {
+            return Err(Malformed {
+                at: value.start(),
+                reason: "attachment_import: record too large",
+            });
+        }
+        "attachment_import" => Inbound::Import(import::parse(record)?),
+        "assistant" => Inbound::Context {
+            kind: ContextKind::Assistant,
+        },
+        "system" => Inbound::Context {
+            kind: ContextKind::System,
+        },
+        other => Inbound::Unknown {
+            kind: grammar::cut(other, UNKNOWN_KIND_CHARS).into(),
+        },
+    })
+}

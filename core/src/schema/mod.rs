@@ -1,0 +1,16 @@
+//! The wire's records as closed types.
+//!
+//! [`inbound`] turns one scanned line into an owned record or a refusal;
+//! [`permission`] reads a host's answer to a permission question; `outbound`
+//! writes every record the agent sends. Parsing happens once, here: what comes
+//! out cannot be wrong in shape any more.
+
+pub mod declare;
+mod grammar;
+pub mod inbound;
+mod number;
+pub mod outbound;
+pub mod payload;
+pub mod permission;
+
+pub use number::{Fraction, Money};

@@ -1,0 +1,401 @@
+//! A session on the bench: bytes in, records out, the world played by the test.
+
+use agentx_core::agent::{AgentSession, Command, Config, Input, Output, Provider};
+use agentx_core::correlate::OrphanPolicy;
+use agentx_core::effect::{Answer, EffectId, Progress, Request, Verdict};
+use agentx_core::guard::Guard;
+use agentx_core::ids::Seed;
+use agentx_core::json::RawJson;
+use agentx_core::limits::Limits;
+use agentx_core::machine::{Machine as _, Misuse};
+use agentx_core::model::{Delta, ModelFailure, ModelOutcome, ModelRequest, StopReason, Usage};
+use agentx_core::schema::outbound::{ApiKeySource, ReasoningCapabilities};
+use agentx_core::schema::payload::{InitializePayload, InitializeSession, ProviderIdentity};
+use agentx_core::schema::permission::PermissionMode;
+use agentx_core::time::Instant;
+use agentx_core::tool::{ToolClass, ToolOutcome, ToolRequest, ToolSpec};
+use serde_json::Value;
+use std::collections::VecDeque;
+
+/// A tool for tests: `Look` reads, `Change` edits the file it names, `Do` executes.
+#[must_use]
+pub fn tool(name: &str, class: ToolClass) -> ToolSpec {
+    ToolSpec {
+        name: name.into(),
+        description: "a tool of the tests".into(),
+        input_schema: RawJson::empty_object(),
+        class,
+        path_member: matches!(class, ToolClass::ReadOnly | ToolClass::Edit).then_some("file_path"),
+        parallel: matches!(class, ToolClass::ReadOnly | ToolClass::Inert),
+    }
+}
+
+/// A configuration with the tools `Look`, `Change` and `Do`, a host that answers, and seed 1.
+#[must_use]
+pub fn config() -> Config {
+    Config {
+        seed: Seed::from_u64(1),
+        session_id: None,
+        version: "0.0.0".to_string(),
+        cwd: "/repo".to_string(),
+        provider: Provider {
+            id: "main".into(),
+            kind: "scripted".into(),
+            model: "test-model".into(),
+            reasoning: ReasoningCapabilities::none(),
+            effort: None,
+            pricing: None,
+            context_window: 128_000,
+            max_output_tokens: 128_000,
+        },
+        initialize: initialize(),
+        tools: [
+            tool("Look", ToolClass::ReadOnly),
+            tool("Change", ToolClass::Edit),
+            tool("Do", ToolClass::Execute),
+        ]
+        .into(),
+        system: None,
+        permission_mode: PermissionMode::Default,
+        host_answers: true,
+        orphans: OrphanPolicy::Ignore,
+        max_turns: None,
+        max_budget: None,
+        replay_user_messages: false,
+        include_partial_messages: false,
+        vet_records: false,
+        flush_remote: false,
+        credentials: Guard::default(),
+        metadata: Guard::default(),
+        limits: Limits::DEFAULT,
+    }
+}
+
+fn initialize() -> InitializePayload {
+    let provider = ProviderIdentity {
+        id: "main".into(),
+        provider_type: "scripted".into(),
+        model: "test-model".into(),
+        default: true,
+        selected: true,
+        reasoning: ReasoningCapabilities::none(),
+    };
+    let session = InitializeSession {
+        commands: Vec::new(),
+        agents: Vec::new(),
+        output_style: "default".to_string(),
+        available_output_styles: vec!["default".to_string()],
+        api_key_source: ApiKeySource::User,
+        api_provider: None,
+        pid: 4242,
+        input_capabilities: None,
+    };
+    InitializePayload::new(vec![provider.into()], session).expect("one provider is selected")
+}
+
+/// A session, everything it said, and the effects that wait for the test.
+pub struct Bench {
+    /// The session.
+    pub session: AgentSession,
+    /// The time the session is told with the next input.
+    pub now: Instant,
+    /// Every output but transmitted records, in order.
+    pub outputs: Vec<Output>,
+    /// Every transmitted record, as bytes.
+    pub bytes: Vec<u8>,
+    /// Records not yet taken by [`Bench::records`].
+    fresh: VecDeque<Value>,
+    /// Effects started and neither settled nor cancelled, oldest first.
+    pub open: Vec<(EffectId, Request)>,
+    /// The exit status, once told.
+    pub exit: Option<u8>,
+}
+
+impl Bench {
+    /// A session at time zero; `system/init` is taken already.
+    #[must_use]
+    pub fn new(config: Config) -> Self {
+        let mut bench = Self::with_init(config);
+        bench.records();
+        bench
+    }
+
+    /// A session whose first record is still to be taken.
+    #[must_use]
+    pub fn with_init(config: Config) -> Self {
+        let session = AgentSession::new(config, Instant::ZERO);
+        let mut bench = Self {
+            session,
+            now: Instant::ZERO,
+            outputs: Vec::new(),
+            bytes: Vec::new(),
+            fresh: VecDeque::new(),
+            open: Vec::new(),
+            exit: None,
+        };
+        bench.drain();
+        bench
+    }
+
+    /// Feeds one input and drains.
+    ///
+    /// # Errors
+    ///
+    /// What the session refuses.
+    pub fn try_feed(&mut self, input: Input<'_>) -> Result<(), Misuse> {
+        let result = self.session.handle(self.now, input);
+        self.drain();
+        result
+    }
+
+    /// Feeds one input that must fit.
+    pub fn feed(&mut self, input: Input<'_>) {
+        self.try_feed(input).expect("the input fits");
+    }
+
+    /// One input line; the newline is added.
+    pub fn line(&mut self, line: &str) {
+        self.feed(Input::Bytes(line.as_bytes()));
+        self.feed(Input::Bytes(b"\n"));
+    }
+
+    /// Ends the input.
+    pub fn eof(&mut self) {
+        self.feed(Input::Eof);
+    }
+
+    /// A user record with this text.
+    pub fn user(&mut self, text: &str) {
+        let record = serde_json::json!({"type": "user", "message": {"role": "user", "content": text}, "parent_tool_use_id": null});
+        self.line(&record.to_string());
+    }
+
+    /// A control request.
+    pub fn control(&mut self, id: &str, subtype: &str) {
+        let record = serde_json::json!({"type": "control_request", "request_id": id, "request": {"subtype": subtype}});
+        self.line(&record.to_string());
+    }
+
+    /// A success answer to one of our requests.
+    pub fn respond(&mut self, id: &str, payload: &Value) {
+        let record = serde_json::json!({"type": "control_response", "response": {"subtype": "success", "request_id": id, "response": payload}});
+        self.line(&record.to_string());
+    }
+
+    /// Allows with the original input.
+    pub fn allow(&mut self, id: &str) {
+        self.respond(
+            id,
+            &serde_json::json!({"behavior": "allow", "updatedInput": {}}),
+        );
+    }
+
+    /// Denies.
+    pub fn deny(&mut self, id: &str) {
+        self.respond(
+            id,
+            &serde_json::json!({"behavior": "deny", "message": "no"}),
+        );
+    }
+
+    /// A shutdown command.
+    pub fn shutdown(&mut self, status: u8) {
+        self.feed(Input::Command(Command::Shutdown { status }));
+    }
+
+    /// The records since the last call.
+    pub fn records(&mut self) -> Vec<Value> {
+        self.fresh.drain(..).collect()
+    }
+
+    /// The records since the last call, each told as a short word or two (see [`brief`]).
+    pub fn briefs(&mut self) -> Vec<String> {
+        self.records().iter().map(brief).collect()
+    }
+
+    /// The open model request.
+    #[must_use]
+    pub fn model(&self) -> (EffectId, &ModelRequest) {
+        self.open
+            .iter()
+            .find_map(|(id, request)| match request {
+                Request::Model(request) => Some((*id, &**request)),
+                _ => None,
+            })
+            .expect("a model request is open")
+    }
+
+    /// The open run of the call with this id.
+    #[must_use]
+    pub fn tool(&self, call: &str) -> (EffectId, &ToolRequest) {
+        self.find_tool(call).expect("the tool runs")
+    }
+
+    /// The open run of the call with this id, if it runs.
+    #[must_use]
+    pub fn find_tool(&self, call: &str) -> Option<(EffectId, &ToolRequest)> {
+        self.open.iter().find_map(|(id, request)| match request {
+            Request::Tool(request) if &*request.call.id == call => Some((*id, &**request)),
+            _ => None,
+        })
+    }
+
+    /// One delta of the open model request.
+    pub fn delta(&mut self, delta: Delta) {
+        let (id, _) = self.model();
+        self.feed(Input::Progress(id, Progress::Delta(delta)));
+    }
+
+    /// Ends the open model request well.
+    pub fn finish(&mut self, stop: StopReason) {
+        self.delta(Delta::Usage(Usage {
+            input_tokens: 11,
+            output_tokens: 4,
+            ..Usage::default()
+        }));
+        self.delta(Delta::Stop(stop));
+        let (id, _) = self.model();
+        self.done(id, Answer::Model(ModelOutcome::Finished));
+    }
+
+    /// The model says this and stops.
+    pub fn says(&mut self, text: &str) {
+        self.delta(Delta::Text(text.to_string()));
+        self.finish(StopReason::EndTurn);
+    }
+
+    /// The model calls tools: id, name, arguments.
+    pub fn calls(&mut self, calls: &[(&str, &str, &str)]) {
+        for (index, (id, name, arguments)) in (0..).zip(calls) {
+            self.delta(Delta::CallStart {
+                index,
+                id: (*id).to_string(),
+                name: (*name).to_string(),
+            });
+            self.delta(Delta::CallArguments {
+                index,
+                text: (*arguments).to_string(),
+            });
+        }
+        self.finish(StopReason::ToolUse);
+    }
+
+    /// The open model request fails.
+    pub fn fails(&mut self, failure: ModelFailure) {
+        let (id, _) = self.model();
+        self.done(id, Answer::Model(ModelOutcome::Failed(failure)));
+    }
+
+    /// The tool that runs for this call says so.
+    pub fn tool_says(&mut self, call: &str, text: &str) {
+        let (id, _) = self.tool(call);
+        self.done(id, Answer::Tool(ToolOutcome::text(text)));
+    }
+
+    /// Settles an effect.
+    pub fn done(&mut self, id: EffectId, answer: Answer) {
+        self.feed(Input::Done(id, answer));
+    }
+
+    /// Lets every record that waits for a verdict pass, and those that follow.
+    pub fn vet_all(&mut self) {
+        while let Some((id, _)) = self.vetting() {
+            self.done(id, Answer::Vetted(Verdict::Passed));
+        }
+    }
+
+    /// The record that waits for a verdict.
+    #[must_use]
+    pub fn vetting(&self) -> Option<(EffectId, String)> {
+        self.open.iter().find_map(|(id, request)| match request {
+            Request::Vet(bytes) => Some((*id, String::from_utf8_lossy(bytes).into_owned())),
+            _ => None,
+        })
+    }
+
+    /// The request id of the newest question about this call.
+    #[must_use]
+    pub fn question(&self, call: &str) -> String {
+        let text = String::from_utf8_lossy(&self.bytes);
+        text.lines()
+            .rev()
+            .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+            .find(|record| {
+                record["type"] == "control_request" && record["request"]["tool_use_id"] == call
+            })
+            .and_then(|record| record["request_id"].as_str().map(ToString::to_string))
+            .expect("a question about the call")
+    }
+
+    /// Texts of all diagnostics so far.
+    #[must_use]
+    pub fn diagnostics(&self) -> Vec<&str> {
+        self.outputs
+            .iter()
+            .filter_map(|output| match output {
+                Output::Diagnostic(diagnostic) => Some(diagnostic.text.as_str()),
+                _ => None,
+            })
+            .collect()
+    }
+
+    fn drain(&mut self) {
+        while let Some(output) = self.session.poll() {
+            assert_eq!(self.exit, None, "nothing follows an exit");
+            match &output {
+                Output::Transmit(record) => {
+                    let text = std::str::from_utf8(record.as_bytes()).expect("records are UTF-8");
+                    assert_eq!(
+                        text.find('\n'),
+                        Some(text.len() - 1),
+                        "one record, one line"
+                    );
+                    self.bytes.extend_from_slice(record.as_bytes());
+                    self.fresh
+                        .push_back(serde_json::from_str(text).expect("records are JSON"));
+                    continue;
+                }
+                Output::Start(id, request) => self.open.push((*id, request.clone())),
+                Output::Cancel(id) => self.open.retain(|(open, _)| open != id),
+                Output::Exit(status) => self.exit = Some(*status),
+                Output::Event(_) | Output::Diagnostic(_) => {}
+            }
+            self.outputs.push(output);
+        }
+        // What was settled by an answer is no longer open.
+        let session = &self.session;
+        self.open.retain(|(id, _)| session.is_open(*id));
+    }
+}
+
+/// A record in a word or two: `system/init`, `state running`, `assistant text`,
+/// `ask toolu_1`, `cancel`, `ack r1`, `error r1`, `tool_result toolu_1`,
+/// `result success`, or its type.
+#[must_use]
+pub fn brief(record: &Value) -> String {
+    let text = |value: &Value| value.as_str().unwrap_or("?").to_string();
+    match text(&record["type"]).as_str() {
+        "system" if record["subtype"] == "session_state_changed" => {
+            format!("state {}", text(&record["state"]))
+        }
+        "system" => format!("system/{}", text(&record["subtype"])),
+        "assistant" => format!(
+            "assistant {}",
+            text(&record["message"]["content"][0]["type"])
+        ),
+        "user" if record["isReplay"] == true => "replay".to_string(),
+        "user" => format!(
+            "tool_result {}",
+            text(&record["message"]["content"][0]["tool_use_id"])
+        ),
+        "control_request" => format!("ask {}", text(&record["request"]["tool_use_id"])),
+        "control_cancel_request" => "cancel".to_string(),
+        "control_response" => match record["response"]["subtype"].as_str() {
+            Some("success") => format!("ack {}", text(&record["response"]["request_id"])),
+            _ => format!("error {}", text(&record["response"]["request_id"])),
+        },
+        "result" => format!("result {}", text(&record["subtype"])),
+        "stream_event" => format!("stream {}", text(&record["event"]["type"])),
+        other => other.to_string(),
+    }
+}

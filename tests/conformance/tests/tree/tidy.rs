@@ -1,0 +1,79 @@
+//! The house rules that a machine can read off the tree.
+
+use crate::complain;
+use agentx_conformance::{graph, rules, tree};
+
+/// Crates that may stand in the graph in several versions, each with its reason.
+const SEVERAL_VERSIONS: &[(&str, &str)] = &[];
+
+/// What may be built into `agentx-core`: nothing that brings a clock, an
+/// environment, threads or randomness.
+const CORE_MAY_USE: &[&str] = &["aho-corasick", "memchr", "smallvec", "uuid"];
+
+#[test]
+fn files_keep_their_size() {
+    let files = tree::files(&tree::root()).unwrap();
+    let mut wrong = Vec::new();
+    for file in &files {
+        let lines = rules::production_lines(file);
+        if file.has_extension("rs") && lines > rules::SOFT_LINES {
+            eprintln!("large: {} has {lines} lines", file.path);
+        }
+        wrong.extend(rules::sizes(file));
+    }
+    complain(&wrong);
+}
+
+#[test]
+fn sources_are_finished_and_the_core_is_pure() {
+    let files = tree::files(&tree::root()).unwrap();
+    complain(&files.iter().flat_map(rules::source).collect::<Vec<_>>());
+}
+
+#[test]
+fn files_speak_of_the_project_alone() {
+    let files = tree::files(&tree::root()).unwrap();
+    complain(&files.iter().flat_map(rules::places).collect::<Vec<_>>());
+}
+
+#[test]
+fn manifests_take_what_the_workspace_says() {
+    let files = tree::files(&tree::root()).unwrap();
+    let manifests = files
+        .iter()
+        .filter(|file| file.path.ends_with("Cargo.toml"));
+    complain(&manifests.flat_map(rules::manifest).collect::<Vec<_>>());
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let files = tree::files(&tree::root()).unwrap();
+    let pages = files.iter().filter(|file| file.has_extension("md"));
+    complain(
+        &pages
+            .flat_map(|page| rules::links(page, &files))
+            .collect::<Vec<_>>(),
+    );
+}
+
+#[test]
+fn dependencies_are_licensed_and_single() {
+    let metadata = graph::metadata().unwrap();
+    let mut wrong = graph::licences(&metadata);
+    wrong.extend(graph::duplicates(&metadata, SEVERAL_VERSIONS));
+    complain(&wrong);
+}
+
+#[test]
+fn the_core_is_built_of_little() {
+    let metadata = graph::metadata().unwrap();
+    let used = graph::built_into(&metadata, "agentx-core");
+    let foreign = used
+        .iter()
+        .filter(|name| !CORE_MAY_USE.contains(&name.as_str()));
+    complain(
+        &foreign
+            .map(|name| format!("agentx-core depends on {name}"))
+            .collect::<Vec<_>>(),
+    );
+}
