@@ -95,15 +95,14 @@ impl Call {
     }
 
     fn check(&self, now: Instant, input: &Input<'_>) -> Result<(), Misuse> {
-        let begin = matches!(input, Input::Begin);
         if now < self.last {
-            Err(Misuse::TimeReversed)
-        } else if begin && self.over {
-            Err(Misuse::InputAfterExit)
-        } else if begin == self.begun {
-            Err(Misuse::WrongState)
-        } else {
-            Ok(())
+            return Err(Misuse::TimeReversed);
+        }
+        match input {
+            Input::Begin if self.over => Err(Misuse::InputAfterExit),
+            Input::Begin if self.begun => Err(Misuse::WrongState),
+            Input::Http(_) if !self.begun => Err(Misuse::WrongState),
+            Input::Begin | Input::Http(_) | Input::Tick => Ok(()),
         }
     }
 }
@@ -114,14 +113,15 @@ impl Machine for Call {
 
     fn handle(&mut self, now: Instant, input: Input<'_>) -> Result<(), Misuse> {
         self.check(now, &input)?;
-        if !self.over {
+        let begins = matches!(input, Input::Begin);
+        if (self.begun || begins) && !self.over {
             match &mut self.source {
                 Source::Exchange(exchange) => exchange.handle(now, input, &mut self.out)?,
                 Source::Play(play) => play.handle(now, &input, &mut self.out)?,
             }
         }
         self.last = now;
-        self.begun = true;
+        self.begun |= begins;
         self.over |= matches!(self.out.back(), Some(Output::Done(_)));
         Ok(())
     }
@@ -134,7 +134,7 @@ impl Machine for Call {
         if !self.out.is_empty() {
             return Some(self.last);
         }
-        if self.over {
+        if self.over || !self.begun {
             return None;
         }
         match &self.source {
@@ -143,11 +143,11 @@ impl Machine for Call {
         }
     }
 
+    /// Bytes and progress are wanted while an exchange is running.
     fn wants(&self) -> Wants {
-        if self.over {
-            Wants::NOTHING
-        } else {
-            Wants::ALL
+        match &self.source {
+            Source::Exchange(exchange) if exchange.is_running() => Wants::ALL,
+            Source::Exchange(_) | Source::Play(_) => Wants::NOTHING,
         }
     }
 }

@@ -91,6 +91,11 @@ impl Exchange {
         Ok(())
     }
 
+    /// Whether an exchange of the transport is under way.
+    pub(super) const fn is_running(&self) -> bool {
+        self.running
+    }
+
     pub(super) const fn deadline(&self) -> Option<Instant> {
         match &self.stage {
             Stage::Encoding { due, .. } => Some(*due),

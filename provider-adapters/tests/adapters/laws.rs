@@ -3,6 +3,7 @@
 use crate::support::{CUT, EPOCH, Hand, SEED, chat_provider, prompt, provider, request};
 use agentx_core::machine::{Machine, Misuse, Wants};
 use agentx_core::time::Instant;
+use agentx_laws::{Effect, Script, Subject, check};
 use agentx_providers::call::{Call, Input, Output};
 use agentx_providers::http::HttpEvent;
 
@@ -13,63 +14,145 @@ fn chat() -> Call {
     chat_provider().begin(request(vec![prompt("hi")]), SEED, EPOCH)
 }
 
+const SCRIPTED: &str =
+    r#"{"id":"s","type":"scripted","scripted":{"model":"m","from_prompt":true}}"#;
+
 fn at(millis: u64) -> Instant {
     Instant::from_micros(millis * 1000)
 }
 
-/// One run with a retry in it, as (time, input).
-fn inputs() -> Vec<(Instant, Input<'static>)> {
-    vec![
-        (at(0), Input::Begin),
-        (
-            at(1),
-            Input::Http(HttpEvent::Head {
-                status: 503,
-                headers: &[],
-            }),
-        ),
-        (at(2), Input::Http(HttpEvent::Body(b"busy"))),
-        (at(3), Input::Http(HttpEvent::End)),
-        (at(5000), Input::Tick),
-        (
-            at(5001),
-            Input::Http(HttpEvent::Head {
-                status: 200,
-                headers: &[],
-            }),
-        ),
-        (at(5002), Input::Http(HttpEvent::Body(STREAM))),
-    ]
+#[derive(Clone)]
+enum Other {
+    Begin,
+    Head(u16),
+    Event(HttpEvent<'static>),
 }
 
-#[test]
-fn draining_late_changes_nothing() {
-    let (mut eager, mut lazy) = (Hand::new(chat()), Hand::new(chat()));
-    for (now, input) in inputs() {
-        eager.now = now;
-        eager.feed(input);
-        lazy.call.handle(now, input).unwrap();
+/// A call as the suite of laws sees it: the body is its stream.
+struct Calls(fn() -> Call);
+
+impl Subject for Calls {
+    type Machine = Call;
+    type Other = Other;
+
+    fn machine(&self) -> Call {
+        (self.0)()
     }
-    lazy.drain();
-    assert_eq!(eager.out, lazy.out);
-    assert!(matches!(eager.out.last(), Some(Output::Done(_))));
-}
 
-#[test]
-fn ticks_at_any_time_change_nothing_but_when_due() {
-    let (mut plain, mut ticked) = (Hand::new(chat()), Hand::new(chat()));
-    for (now, input) in inputs() {
-        plain.now = now;
-        plain.feed(input);
-        ticked.now = now;
-        ticked.feed(input);
-        for _ in 0..2 {
-            ticked.feed(Input::Tick);
-            let later = ticked.call.deadline().is_none_or(|due| due > now);
-            assert!(later, "after a tick and a drain the deadline is later");
+    fn bytes<'a>(&self, bytes: &'a [u8]) -> Input<'a> {
+        Input::Http(HttpEvent::Body(bytes))
+    }
+
+    fn eof<'a>(&self) -> Input<'a> {
+        Input::Http(HttpEvent::End)
+    }
+
+    fn tick<'a>(&self) -> Input<'a> {
+        Input::Tick
+    }
+
+    fn other<'a>(&self, other: &'a Other) -> Input<'a> {
+        match other {
+            Other::Begin => Input::Begin,
+            Other::Head(status) => Input::Http(HttpEvent::Head {
+                status: *status,
+                headers: &[],
+            }),
+            Other::Event(event) => Input::Http(*event),
         }
     }
-    assert_eq!(plain.out, ticked.out);
+
+    fn effect(&self, output: &Output) -> Effect {
+        match output {
+            Output::Done(_) => Effect::Exit,
+            _ => Effect::None,
+        }
+    }
+}
+
+fn begun() -> Script<Other> {
+    Script::new().other(Other::Begin)
+}
+
+fn holds(make: fn() -> Call, script: &Script<Other>) {
+    if let Err(broken) = check(&Calls(make), script, 0..30) {
+        panic!("{broken}");
+    }
+}
+
+#[test]
+fn the_laws_hold_for_an_answer() {
+    let script = begun()
+        .at(1)
+        .other(Other::Head(200))
+        .at(2)
+        .bytes(STREAM)
+        .eof();
+    holds(chat, &script);
+    let cut = &STREAM[..STREAM.len() - 20];
+    holds(
+        chat,
+        &begun().at(1).other(Other::Head(200)).bytes(cut).at(9).eof(),
+    );
+    let failed = begun()
+        .other(Other::Head(200))
+        .at(2)
+        .bytes(cut)
+        .at(9)
+        .other(Other::Event(CUT));
+    holds(chat, &failed);
+    // No end at all: the idle limit ends it.
+    holds(
+        chat,
+        &begun()
+            .at(1)
+            .other(Other::Head(200))
+            .bytes(cut)
+            .at(5)
+            .bytes(": ping\n\n"),
+    );
+}
+
+#[test]
+fn the_laws_hold_for_attempts() {
+    let script = begun()
+        .at(1)
+        .other(Other::Head(503))
+        .bytes("busy")
+        .at(3)
+        .other(Other::Event(HttpEvent::End))
+        .at(2_000_000)
+        .other(Other::Event(CUT))
+        .at(9_000_000)
+        .other(Other::Head(200))
+        .at(9_000_001)
+        .bytes(STREAM);
+    holds(chat, &script);
+    let refused = begun()
+        .other(Other::Head(400))
+        .bytes([b' '; 20_000])
+        .at(1)
+        .bytes("more")
+        .eof();
+    holds(chat, &refused);
+}
+
+#[test]
+fn the_laws_hold_for_a_body_in_steps() {
+    let long = || {
+        let history = vec![prompt(&"x".repeat(200_000)); 9];
+        chat_provider().begin(request(history), SEED, EPOCH)
+    };
+    holds(long, &begun().at(100).other(Other::Head(200)).bytes(STREAM));
+}
+
+#[test]
+fn the_laws_hold_for_a_script() {
+    let call = || {
+        let script = r#"SCRIPT {"steps":[{"deltas":["a","b"],"delay_ms":250}]}"#;
+        provider(SCRIPTED).begin(request(vec![prompt(script)]), SEED, EPOCH)
+    };
+    holds(call, &begun().at(1000).tick().at(900_000).tick());
 }
 
 #[test]
@@ -105,9 +188,10 @@ fn nothing_follows_the_end() {
 #[test]
 fn misuse_is_refused_and_changes_nothing() {
     let mut call = chat();
-    for input in [Input::Tick, Input::Http(HttpEvent::End)] {
-        assert_eq!(call.handle(at(9), input), Err(Misuse::WrongState));
-    }
+    let early = Input::Http(HttpEvent::End);
+    assert_eq!(call.handle(at(9), early), Err(Misuse::WrongState));
+    call.handle(at(0), Input::Tick).unwrap();
+    assert_eq!((call.poll(), call.deadline()), (None, None));
     call.handle(at(1), Input::Begin).unwrap();
     assert_eq!(call.handle(at(0), Input::Tick), Err(Misuse::TimeReversed));
     assert_eq!(call.handle(at(1), Input::Begin), Err(Misuse::WrongState));
@@ -130,9 +214,8 @@ fn misuse_is_refused_and_changes_nothing() {
         .unwrap();
     assert!(matches!(call.poll(), Some(Output::Send(_))));
 
-    let scripted = r#"{"id":"s","type":"scripted","scripted":{"model":"m","from_prompt":true}}"#;
     let script = r#"SCRIPT {"steps":[{"hold":true}]}"#;
-    let mut call = provider(scripted).begin(request(vec![prompt(script)]), SEED, EPOCH);
+    let mut call = provider(SCRIPTED).begin(request(vec![prompt(script)]), SEED, EPOCH);
     call.handle(at(0), Input::Begin).unwrap();
     assert_eq!(
         call.handle(at(1), Input::Http(CUT)),
