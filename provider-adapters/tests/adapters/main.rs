@@ -1,0 +1,10 @@
+//! The adapters through their public face: a registry is read, a provider is
+//! built, and its calls are fed by hand.
+
+mod attempts;
+mod laws;
+mod registry;
+mod requests;
+mod scripts;
+mod streams;
+mod support;

@@ -1,0 +1,173 @@
+//! Recorded streams: what each says, however it is cut.
+//!
+//! `corpus/chat/NAME.sse` is the body of an answer, `NAME.txt` what it says.
+
+use crate::support::{CUT, Hand};
+use agentx_core::model::ModelOutcome;
+use agentx_providers::call::Output;
+use agentx_providers::http::HttpEvent;
+use std::fs;
+use std::path::Path;
+
+struct Stream {
+    name: String,
+    body: Vec<u8>,
+    says: String,
+}
+
+fn corpus() -> Vec<Stream> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/chat");
+    let mut streams: Vec<Stream> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|ext| ext == "sse"))
+        .map(|path| Stream {
+            name: path.file_stem().unwrap().to_string_lossy().into_owned(),
+            body: fs::read(&path).unwrap(),
+            says: fs::read_to_string(path.with_extension("txt")).unwrap(),
+        })
+        .collect();
+    streams.sort_by(|a, b| a.name.cmp(&b.name));
+    assert!(streams.len() >= 30);
+    streams
+}
+
+/// Feeds pieces, then the end of the body.
+fn play<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Hand {
+    let mut hand = Hand::streaming();
+    for piece in pieces {
+        hand.body(piece);
+    }
+    hand.http(HttpEvent::End);
+    hand
+}
+
+// covers: DEC-41, DEC-42, DEC-51
+#[test]
+fn every_stream_says_what_it_should() {
+    for stream in corpus() {
+        assert_eq!(
+            play([&*stream.body]).story(),
+            stream.says,
+            "{}",
+            stream.name
+        );
+    }
+}
+
+#[test]
+fn every_split_says_the_same() {
+    for stream in corpus() {
+        let whole = play([&*stream.body]).out;
+        for at in 0..=stream.body.len() {
+            let (head, tail) = stream.body.split_at(at);
+            assert_eq!(
+                play([head, tail]).out,
+                whole,
+                "{} split at {at}",
+                stream.name
+            );
+        }
+        assert_eq!(
+            play(stream.body.chunks(1)).out,
+            whole,
+            "{} by bytes",
+            stream.name
+        );
+    }
+}
+
+// covers: DEC-41
+#[test]
+fn a_cut_anywhere_is_never_a_success() {
+    for stream in corpus() {
+        let whole = play([&*stream.body]).deltas();
+        let mut finished = 0;
+        for at in 0..=stream.body.len() {
+            let mut hand = Hand::streaming();
+            hand.body(&stream.body[..at]);
+            // Only the end mark makes an answer whole without the end of the body.
+            let marked = hand.outcome() == Some(&ModelOutcome::Finished);
+            finished += usize::from(marked);
+            if marked {
+                assert!(
+                    stream.body[..at].ends_with(b"\n")
+                        && stream.body[..at].windows(6).any(|w| w == b"[DONE]")
+                );
+            }
+            hand.http(CUT);
+            let failed = matches!(hand.outcome(), Some(ModelOutcome::Failed(_)));
+            // While nothing was said the request is sent again instead.
+            let again = matches!(hand.out.last(), Some(Output::Warn(_)));
+            assert!(marked || failed || again, "{} cut at {at}", stream.name);
+            assert!(
+                whole.starts_with(&hand.deltas()),
+                "{} cut at {at}",
+                stream.name
+            );
+        }
+        // The last prefix alone holds the whole end mark, if there is one.
+        assert!(finished <= 1, "{}", stream.name);
+    }
+}
+
+// covers: DEC-41
+#[test]
+fn a_body_that_ends_early_is_never_a_success() {
+    for stream in corpus() {
+        let text = String::from_utf8_lossy(&stream.body).into_owned();
+        for at in 0..=stream.body.len() {
+            let hand = play([&stream.body[..at]]);
+            if hand.outcome() == Some(&ModelOutcome::Finished) {
+                let seen = String::from_utf8_lossy(&stream.body[..at]);
+                let finish = ["\"finish_reason\":\"", "[DONE]"]
+                    .iter()
+                    .any(|mark| seen.contains(mark));
+                assert!(finish, "{} ended at {at} of {}", stream.name, text.len());
+            }
+        }
+    }
+}
+
+#[test]
+fn an_answer_that_is_whole_drops_its_exchange() {
+    let mut hand = Hand::streaming();
+    hand.body(b"data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\ndata: [DONE]\n\n");
+    let end = &hand.out[hand.out.len() - 2..];
+    assert_eq!(end, [Output::Abort, Output::Done(ModelOutcome::Finished)]);
+    let said = hand.take();
+    hand.body(b"data: {\"choices\":[{\"delta\":{\"content\":\"b\"}}]}\n\n");
+    hand.http(HttpEvent::End);
+    assert_eq!((hand.take(), said.len()), (Vec::new(), 4));
+}
+
+#[test]
+fn an_endless_answer_is_given_up() {
+    let mut hand = Hand::streaming();
+    let text = "x".repeat(4 << 20);
+    let event = format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n");
+    for _ in 0..17 {
+        if hand.outcome().is_none() {
+            hand.body(event.as_bytes());
+        }
+    }
+    assert_eq!(
+        hand.failure(),
+        "failed server_error: the answer is over 67108864 bytes"
+    );
+}
+
+#[test]
+fn endless_calls_are_given_up() {
+    let mut hand = Hand::streaming();
+    for id in 0..=1024 {
+        let event = format!(
+            "data: {{\"choices\":[{{\"delta\":{{\"tool_calls\":[{{\"id\":\"c{id}\",\"function\":{{\"name\":\"f\"}}}}]}}}}]}}\n\n"
+        );
+        hand.body(event.as_bytes());
+    }
+    assert_eq!(
+        hand.failure(),
+        "failed server_error: more than 1024 tool calls in one answer"
+    );
+}
