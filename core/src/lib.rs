@@ -16,7 +16,9 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod frame;
 pub mod json;
+pub mod limits;
 pub mod machine;
 pub mod model;
 pub mod time;

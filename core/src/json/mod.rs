@@ -21,6 +21,7 @@ mod error;
 mod names;
 mod raw;
 mod scan;
+mod stops;
 mod text;
 mod token;
 mod value;

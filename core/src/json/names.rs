@@ -20,8 +20,12 @@ pub(super) struct Names {
 /// Where an object's names start, and which hashes they may have.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Seen {
-    base: usize,
+    base: u32,
     bloom: u64,
+}
+
+impl Seen {
+    pub(super) const NONE: Self = Self { base: 0, bloom: 0 };
 }
 
 impl Names {
@@ -42,66 +46,90 @@ impl Names {
     }
 
     /// Begins an object.
+    #[inline(always)]
     pub(super) const fn open(&self) -> Seen {
         Seen {
-            base: self.list.len(),
+            base: self.list.len() as u32,
             bloom: 0,
         }
     }
 
-    /// Adds a name whose opening quote is at `at`.
+    /// Adds the name whose quotes are at `start` and `end`.
+    #[inline(always)]
     pub(super) fn add(
         &mut self,
         seen: &mut Seen,
         text: &str,
-        at: u32,
-        name: Str<'_>,
+        start: usize,
+        end: usize,
+        escaped: bool,
     ) -> Result<(), ScanError> {
-        let hash = if name.is_escaped() {
-            self.scratch.clear();
-            self.scratch.extend(name.bytes());
-            hash(&self.scratch)
+        let hash = if escaped {
+            self.decoded_hash(text, start, end)
         } else {
-            hash(name.raw().as_bytes())
+            hash(text.as_bytes(), start + 1, end)
         };
         let bits = 1_u64 << (hash >> 26) | 1_u64 << ((hash >> 20) & 63);
         if seen.bloom & bits == bits {
-            let open = self.list.get(seen.base..).unwrap_or_default();
-            let known = |entry: &u64| entry >> 32 == u64::from(hash) && same(text, *entry, name);
-            if open.len() <= LINEAR && open.iter().any(known) {
-                return Err(duplicate(at));
-            }
+            self.compare(*seen, text, start, hash)?;
         }
         seen.bloom |= bits;
-        self.list.push(u64::from(hash) << 32 | u64::from(at));
+        self.list.push(u64::from(hash) << 32 | start as u64);
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn decoded_hash(&mut self, text: &str, start: usize, end: usize) -> u32 {
+        let name = Str::new(text.get(start + 1..end).unwrap_or_default(), true);
+        self.scratch.clear();
+        self.scratch.extend(name.bytes());
+        hash(&self.scratch, 0, self.scratch.len())
+    }
+
+    /// Looks for a name again whose hash may have been seen.
+    #[inline(never)]
+    fn compare(&self, seen: Seen, text: &str, start: usize, hash: u32) -> Result<(), ScanError> {
+        let open = self.list.get(seen.base as usize..).unwrap_or_default();
+        if open.len() > LINEAR {
+            return Ok(());
+        }
+        let name = name_at(text, start);
+        let mut alike = open.iter().filter(|entry| *entry >> 32 == u64::from(hash));
+        if alike.any(|entry| name_at(text, offset(*entry)).cmp_decoded(name).is_eq()) {
+            return Err(ScanError::new(start, Reason::DuplicateName));
+        }
         Ok(())
     }
 
     /// Ends an object.
-    pub(super) fn close(&mut self, seen: &Seen, text: &str) -> Result<(), ScanError> {
-        let open = self.list.get_mut(seen.base..).unwrap_or_default();
-        let found = if open.len() > LINEAR {
-            repeated(open, text)
-        } else {
-            None
-        };
-        self.list.truncate(seen.base);
-        found.map_or(Ok(()), |at| Err(duplicate(at)))
+    #[inline(always)]
+    pub(super) fn close(&mut self, seen: Seen, text: &str) -> Result<(), ScanError> {
+        let base = seen.base as usize;
+        if self.list.len() - base > LINEAR {
+            let open = self.list.get_mut(base..).unwrap_or_default();
+            if let Some(at) = repeated(open, text) {
+                return Err(ScanError::new(at, Reason::DuplicateName));
+            }
+        }
+        self.list.truncate(base);
+        Ok(())
     }
 }
 
 /// The offset of the first name that repeats an earlier one.
-fn repeated(open: &mut [u64], text: &str) -> Option<u32> {
+#[inline(never)]
+fn repeated(open: &mut [u64], text: &str) -> Option<usize> {
     open.sort_unstable();
-    let mut first: Option<u32> = None;
+    let mut first: Option<usize> = None;
     for group in open.chunk_by_mut(|a, b| a >> 32 == b >> 32) {
         if group.len() < 2 {
             continue;
         }
-        group.sort_by(|a, b| name_at(text, *a).cmp_decoded(name_at(text, *b)));
+        // Stable, so that of equal names the later one stays behind.
+        group.sort_by(|a, b| name_of(text, *a).cmp_decoded(name_of(text, *b)));
         for pair in group.windows(2) {
             if let [a, b] = pair
-                && same(text, *a, name_at(text, *b))
+                && name_of(text, *a).cmp_decoded(name_of(text, *b)).is_eq()
             {
                 let at = offset(*b);
                 first = Some(first.map_or(at, |first| first.min(at)));
@@ -111,45 +139,62 @@ fn repeated(open: &mut [u64], text: &str) -> Option<u32> {
     first
 }
 
-#[cold]
-fn duplicate(at: u32) -> ScanError {
-    ScanError::new(at as usize, Reason::DuplicateName)
+const fn offset(entry: u64) -> usize {
+    (entry & 0xFFFF_FFFF) as usize
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the lower half is meant")]
-const fn offset(entry: u64) -> u32 {
-    entry as u32
+fn name_of(text: &str, entry: u64) -> Str<'_> {
+    name_at(text, offset(entry))
 }
 
-/// The name that an entry stands for.
-fn name_at(text: &str, entry: u64) -> Str<'_> {
-    let start = offset(entry) as usize + 1;
-    let end = token::string(text.as_bytes(), start);
+/// The name whose opening quote is at `start`.
+fn name_at(text: &str, start: usize) -> Str<'_> {
+    let end = token::string(text.as_bytes(), start + 1);
     let (raw, escaped) = match end {
-        Ok(end) => (text.get(start..end.quote), end.escaped),
+        Ok(end) => (text.get(start + 1..end.quote), end.escaped),
         Err(_) => (None, false),
     };
     Str::new(raw.unwrap_or_default(), escaped)
 }
 
-fn same(text: &str, entry: u64, name: Str<'_>) -> bool {
-    name_at(text, entry).cmp_decoded(name).is_eq()
+/// A weak but fast hash over the length, the first and the last eight bytes of
+/// what stands between `start` and `end`. Names that collide cost a comparison,
+/// never a wrong answer.
+#[inline(always)]
+fn hash(text: &[u8], start: usize, end: usize) -> u32 {
+    let length = end - start;
+    let counted = length.min(8);
+    let last = start + length.max(8) - 8;
+    let (first, last) = match (word(text, start), word(text, last)) {
+        (Some(first), Some(last)) => (first, last),
+        _ => short(text, start, end),
+    };
+    // The bytes of the name among the eight, in two shifts since one cannot be 64.
+    let low = !(u64::MAX << (counted * 4) << (counted * 4));
+    mix(first & low, last & low, length)
 }
 
-/// A weak but fast hash over the length, the first and the last eight bytes.
-/// Collisions cost a comparison, never a wrong answer.
-fn hash(name: &[u8]) -> u32 {
-    let (first, last) = match (name.first_chunk::<8>(), name.last_chunk::<8>()) {
-        (Some(first), Some(last)) => (u64::from_le_bytes(*first), u64::from_le_bytes(*last)),
-        _ => {
-            let mut word = 0;
-            for byte in name {
-                word = word << 8 | u64::from(*byte);
-            }
-            (word, word)
-        }
-    };
-    let mixed = (first ^ (name.len() as u64) << 56).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let mixed = (mixed ^ mixed >> 32 ^ last.rotate_left(23)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+#[inline(always)]
+fn word(text: &[u8], at: usize) -> Option<u64> {
+    let bytes = text.get(at..at + 8)?.first_chunk::<8>()?;
+    Some(u64::from_le_bytes(*bytes))
+}
+
+/// The words of a name of less than eight bytes at the end of the text.
+#[inline(never)]
+fn short(text: &[u8], start: usize, end: usize) -> (u64, u64) {
+    let mut word = [0; 8];
+    let name = text.get(start..end).unwrap_or_default();
+    for (to, from) in word.iter_mut().zip(name) {
+        *to = *from;
+    }
+    let word = u64::from_le_bytes(word);
+    (word, word)
+}
+
+#[inline(always)]
+const fn mix(first: u64, last: u64, length: usize) -> u32 {
+    let mixed = (first ^ last.rotate_left(29) ^ length as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mixed = (mixed ^ mixed >> 32).wrapping_mul(0xD6E8_FEB8_6659_FD93);
     (mixed >> 32) as u32
 }

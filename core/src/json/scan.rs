@@ -2,7 +2,8 @@
 
 use super::error::{Reason, ScanError};
 use super::names::{Names, Seen};
-use super::text::Str;
+use super::stops::{Marks, Stops};
+use super::text::{Escape, escape};
 use super::token::{self, byte, skip_space, unexpected};
 use super::value::{Kind, Node, Value};
 use alloc::vec::Vec;
@@ -34,11 +35,15 @@ impl Default for ScanLimits {
 
 /// Scratch above so many bytes is given back after a record.
 const KEEP: usize = 1 << 20;
+/// So many nodes any text may have. A longer text may have one for each
+/// sixteen bytes, so that its index is never larger than itself.
+const MOST_NODES: usize = 16 * 1024;
 
 /// Reads JSON texts. It owns nothing but scratch memory, so one scanner serves
 /// any number of sessions of a thread; in the steady state it allocates nothing.
 #[derive(Debug, Default)]
 pub struct Scanner {
+    stops: Stops,
     nodes: Vec<Node>,
     names: Names,
     open: Vec<Open>,
@@ -49,6 +54,7 @@ impl Scanner {
     #[must_use]
     pub const fn new() -> Self {
         Self {
+            stops: Stops::new(),
             nodes: Vec::new(),
             names: Names::new(),
             open: Vec::new(),
@@ -82,13 +88,23 @@ impl Scanner {
         let mut walk = Walk {
             text,
             bytes: text.as_bytes(),
-            at: 0,
+            marks: self.stops.mark(text.as_bytes()),
             limits,
+            most_nodes: MOST_NODES.max(text.len() / size_of::<Node>()),
             nodes: &mut self.nodes,
             names: &mut self.names,
-            open: &mut self.open,
+            outer: &mut self.open,
+            top: Open::ROOT,
+            unpaired: false,
         };
-        walk.run()?;
+        let end = walk.run()?;
+        let unpaired = walk.unpaired;
+        if end < text.len() {
+            return Err(ScanError::new(end, Reason::TrailingData));
+        }
+        if unpaired {
+            mark_unpaired(&mut self.nodes, text);
+        }
         Value::root(text, &self.nodes).ok_or(ScanError::new(0, Reason::Empty))
     }
 
@@ -103,9 +119,19 @@ impl Scanner {
     /// Bytes of scratch held for later scans.
     #[must_use]
     pub const fn held(&self) -> usize {
-        self.nodes.capacity() * size_of::<Node>()
+        self.stops.held()
+            + self.nodes.capacity() * size_of::<Node>()
             + self.names.held()
             + self.open.capacity() * size_of::<Open>()
+    }
+}
+
+/// Finds the values that hold the unpaired surrogates of a text. This is rare,
+/// so the walk notes only that there are any.
+#[cold]
+fn mark_unpaired(nodes: &mut [Node], text: &str) {
+    for node in nodes {
+        node.unpaired = node.inside(text).has_unpaired_surrogate();
     }
 }
 
@@ -113,210 +139,265 @@ impl Scanner {
 #[derive(Clone, Copy, Debug)]
 struct Open {
     seen: Seen,
-    /// Its node, when it has one.
-    node: Option<u32>,
-    count: u32,
-    object: bool,
-    unpaired: bool,
+    /// Its node, or [`Open::NO_NODE`].
+    node: u32,
+    /// The bracket that closes it.
+    closing: u8,
     /// What it holds gets nodes.
     indexed: bool,
+}
+
+impl Open {
+    const NO_NODE: u32 = u32::MAX;
+    /// What is around the whole text.
+    const ROOT: Self = Self {
+        seen: Seen::NONE,
+        node: Self::NO_NODE,
+        closing: 0,
+        indexed: true,
+    };
 }
 
 struct Walk<'t, 's> {
     text: &'t str,
     bytes: &'t [u8],
-    at: usize,
+    marks: Marks<'s>,
     limits: &'t ScanLimits,
+    most_nodes: usize,
     nodes: &'s mut Vec<Node>,
     names: &'s mut Names,
-    open: &'s mut Vec<Open>,
+    /// The open containers around `top`, outermost first.
+    outer: &'s mut Vec<Open>,
+    top: Open,
+    /// An unpaired surrogate was seen.
+    unpaired: bool,
 }
 
 impl Walk<'_, '_> {
-    fn run(&mut self) -> Result<(), ScanError> {
-        self.at = skip_space(self.bytes, 0);
-        if self.at == self.bytes.len() {
-            return Err(ScanError::new(self.at, Reason::Empty));
+    /// Reads one value and the whitespace around it. Returns where it stopped.
+    fn run(&mut self) -> Result<usize, ScanError> {
+        let mut at = skip_space(self.bytes, 0);
+        if at == self.bytes.len() {
+            return Err(ScanError::new(at, Reason::Empty));
         }
         loop {
-            if self.value()? {
-                continue;
-            }
-            if self.after_value()? {
-                break;
-            }
-        }
-        if self.at < self.bytes.len() {
-            return Err(ScanError::new(self.at, Reason::TrailingData));
-        }
-        Ok(())
-    }
-
-    /// Reads a scalar, or opens a container. True when a value must follow at
-    /// once: the first element or member of that container.
-    fn value(&mut self) -> Result<bool, ScanError> {
-        let start = self.at;
-        let (kind, end) = match byte(self.bytes, start) {
-            b'"' => {
-                let end = token::string(self.bytes, start + 1)?;
-                self.at = end.quote + 1;
-                self.leaf(start, Kind::String, end.escaped, end.unpaired);
-                return Ok(false);
-            }
-            b'{' => return self.open(Kind::Object),
-            b'[' => return self.open(Kind::Array),
-            b't' => (Kind::Bool, token::literal(self.bytes, start, b"true")?),
-            b'f' => (Kind::Bool, token::literal(self.bytes, start, b"false")?),
-            b'n' => (Kind::Null, token::literal(self.bytes, start, b"null")?),
-            b'-' | b'0'..=b'9' => (Kind::Number, token::number(self.bytes, start)?),
-            _ => return Err(unexpected(self.bytes, start)),
-        };
-        self.at = end;
-        self.leaf(start, kind, false, false);
-        Ok(false)
-    }
-
-    /// Closes what closes, and goes on to the next value. True at the end.
-    fn after_value(&mut self) -> Result<bool, ScanError> {
-        loop {
-            self.at = skip_space(self.bytes, self.at);
-            let Some(top) = self.open.last() else {
-                return Ok(true);
-            };
-            match (byte(self.bytes, self.at), top.object) {
-                (b',', object) => {
-                    self.at = skip_space(self.bytes, self.at + 1);
-                    if object {
-                        self.name()?;
-                    }
-                    return Ok(false);
+            let start = at;
+            let (kind, end) = match byte(self.bytes, start) {
+                b'"' => {
+                    let (quote, escaped) = self.string(start)?;
+                    self.push(start, quote + 1, Kind::String, escaped);
+                    at = quote + 1;
+                    (None, at)
                 }
-                (b'}', true) | (b']', false) => self.close()?,
-                _ => return Err(unexpected(self.bytes, self.at)),
+                b'{' => {
+                    at = self.open(start, Kind::Object, b'}')?;
+                    if byte(self.bytes, at) != b'}' {
+                        at = self.name(at)?;
+                        continue;
+                    }
+                    (None, at)
+                }
+                b'[' => {
+                    at = self.open(start, Kind::Array, b']')?;
+                    if byte(self.bytes, at) != b']' {
+                        continue;
+                    }
+                    (None, at)
+                }
+                b'-' | b'0'..=b'9' => (Some(Kind::Number), token::number(self.bytes, start)?),
+                b'n' => (
+                    Some(Kind::Null),
+                    token::literal(self.bytes, start, b"null")?,
+                ),
+                b't' => (
+                    Some(Kind::Bool),
+                    token::literal(self.bytes, start, b"true")?,
+                ),
+                b'f' => (
+                    Some(Kind::Bool),
+                    token::literal(self.bytes, start, b"false")?,
+                ),
+                _ => return Err(unexpected(self.bytes, start)),
+            };
+            if let Some(kind) = kind {
+                self.push(start, end, kind, false);
+                at = end;
+            }
+            match self.after_value(at)? {
+                After::Value(next) => at = next,
+                After::End(end) => return Ok(end),
             }
         }
     }
 
-    fn open(&mut self, kind: Kind) -> Result<bool, ScanError> {
-        if self.open.len() >= self.limits.max_depth {
-            return Err(ScanError::new(self.at, Reason::TooDeep));
-        }
-        let indexed = self.open.len() < self.limits.node_depth;
-        let node = self.push(self.at, kind, false, false, !indexed);
-        self.open.push(Open {
-            seen: self.names.open(),
-            node,
-            count: 0,
-            object: kind == Kind::Object,
-            unpaired: false,
-            indexed: indexed && node.is_some(),
-        });
-        self.at = skip_space(self.bytes, self.at + 1);
-        match (byte(self.bytes, self.at), kind) {
-            (b'}', Kind::Object) | (b']', Kind::Array) => {
-                self.close()?;
-                Ok(false)
+    /// Closes what closes after a value, and goes on to the next one.
+    #[inline(always)]
+    fn after_value(&mut self, mut at: usize) -> Result<After, ScanError> {
+        loop {
+            at = skip_space(self.bytes, at);
+            let next = byte(self.bytes, at);
+            if next == b',' && self.top.closing != 0 {
+                at = skip_space(self.bytes, at + 1);
+                if self.top.closing == b'}' {
+                    at = self.name(at)?;
+                }
+                return Ok(After::Value(at));
             }
-            (_, Kind::Object) => self.name().map(|()| true),
-            _ => Ok(true),
+            if self.top.closing == 0 {
+                return Ok(After::End(at));
+            }
+            if next != self.top.closing {
+                return Err(unexpected(self.bytes, at));
+            }
+            at += 1;
+            self.close(at)?;
         }
     }
 
-    fn close(&mut self) -> Result<(), ScanError> {
-        self.at += 1;
-        let Some(closed) = self.open.pop() else {
-            return Ok(());
-        };
-        self.names.close(&closed.seen, self.text)?;
-        let total = self.nodes.len();
-        if let Some(at) = closed.node
-            && let Some(node) = self.nodes.get_mut(at as usize)
-        {
-            node.end = position(self.at);
-            node.span = position(total).saturating_sub(at);
-            node.count = closed.count;
-            node.unpaired = closed.unpaired;
+    /// Reads a string whose opening quote is at `start`. Returns where the
+    /// closing one is, and whether there are escapes.
+    #[inline(always)]
+    fn string(&mut self, start: usize) -> Result<(usize, bool), ScanError> {
+        let stop = self.marks.next(start + 1);
+        if byte(self.bytes, stop) == b'"' {
+            return Ok((stop, false));
         }
-        if let Some(top) = self.open.last_mut() {
-            top.unpaired |= closed.unpaired;
-        }
-        Ok(())
+        let (quote, unpaired) = escaped_string(self.bytes, self.marks, stop)?;
+        self.unpaired |= unpaired;
+        Ok((quote, true))
     }
 
-    /// Reads a member's name and its colon.
-    fn name(&mut self) -> Result<(), ScanError> {
-        let start = self.at;
+    /// Reads a member's name and its colon. Returns where the value starts.
+    #[inline(always)]
+    fn name(&mut self, start: usize) -> Result<usize, ScanError> {
         if byte(self.bytes, start) != b'"' {
             return Err(unexpected(self.bytes, start));
         }
-        let end = token::string(self.bytes, start + 1)?;
-        let name = Str::new(
-            self.text.get(start + 1..end.quote).unwrap_or_default(),
-            end.escaped,
-        );
-        if let Some(top) = self.open.last_mut() {
-            self.names
-                .add(&mut top.seen, self.text, position(start), name)?;
-            top.unpaired |= end.unpaired;
-            if top.indexed {
-                self.nodes.push(Node {
-                    start: position(start),
-                    end: position(end.quote + 1),
-                    span: 1,
-                    count: 0,
-                    kind: Kind::String,
-                    escaped: end.escaped,
-                    unpaired: end.unpaired,
-                    folded: false,
-                });
-            }
+        let (quote, escaped) = self.string(start)?;
+        self.names
+            .add(&mut self.top.seen, self.text, start, quote, escaped)?;
+        self.push(start, quote + 1, Kind::String, escaped);
+        let colon = skip_space(self.bytes, quote + 1);
+        if byte(self.bytes, colon) != b':' {
+            return Err(unexpected(self.bytes, colon));
         }
-        self.at = skip_space(self.bytes, end.quote + 1);
-        if byte(self.bytes, self.at) != b':' {
-            return Err(unexpected(self.bytes, self.at));
+        Ok(skip_space(self.bytes, colon + 1))
+    }
+
+    /// Opens a container. Returns where its first member or its end is.
+    #[inline(always)]
+    fn open(&mut self, start: usize, kind: Kind, closing: u8) -> Result<usize, ScanError> {
+        if self.outer.len() >= self.limits.max_depth {
+            return Err(ScanError::new(start, Reason::TooDeep));
         }
-        self.at = skip_space(self.bytes, self.at + 1);
+        let node = self.push(start, start, kind, false);
+        self.outer.push(self.top);
+        self.top = Open {
+            seen: self.names.open(),
+            node,
+            closing,
+            indexed: node != Open::NO_NODE && self.outer.len() <= self.limits.node_depth,
+        };
+        Ok(skip_space(self.bytes, start + 1))
+    }
+
+    /// Closes the innermost container, which ends before `end`.
+    #[inline(always)]
+    fn close(&mut self, end: usize) -> Result<(), ScanError> {
+        let closed = self.top;
+        self.names.close(closed.seen, self.text)?;
+        let total = self.nodes.len();
+        if let Some(node) = self.nodes.get_mut(closed.node as usize) {
+            node.end = end as u32;
+            node.span = total as u32 - closed.node;
+            node.folded = !closed.indexed;
+        }
+        self.top = self.outer.pop().unwrap_or(Open::ROOT);
         Ok(())
     }
 
-    fn leaf(&mut self, start: usize, kind: Kind, escaped: bool, unpaired: bool) {
-        self.push(start, kind, escaped, unpaired, false);
-        if let Some(top) = self.open.last_mut() {
-            top.unpaired |= unpaired;
+    /// Keeps a value or name, if what is around it is indexed.
+    #[inline(always)]
+    fn push(&mut self, start: usize, end: usize, kind: Kind, escaped: bool) -> u32 {
+        if !self.top.indexed {
+            return Open::NO_NODE;
         }
-    }
-
-    /// Keeps a value whose last byte so far is before `self.at`.
-    fn push(
-        &mut self,
-        start: usize,
-        kind: Kind,
-        escaped: bool,
-        unpaired: bool,
-        folded: bool,
-    ) -> Option<u32> {
-        if let Some(top) = self.open.last_mut() {
-            top.count = top.count.saturating_add(1);
-            if !top.indexed {
-                return None;
-            }
+        let index = self.nodes.len();
+        if index >= self.most_nodes {
+            return self.fold(start, end, kind, escaped);
         }
-        let index = position(self.nodes.len());
         self.nodes.push(Node {
-            start: position(start),
-            end: position(self.at),
+            start: start as u32,
+            end: end as u32,
             span: 1,
-            count: 0,
             kind,
             escaped,
-            unpaired,
-            folded,
+            unpaired: false,
+            folded: false,
         });
-        Some(index)
+        index as u32
+    }
+
+    /// Makes room: of the open containers that hold half of all nodes, the
+    /// innermost becomes one span, to be read again from the text.
+    #[cold]
+    #[inline(never)]
+    fn fold(&mut self, start: usize, end: usize, kind: Kind, escaped: bool) -> u32 {
+        let total = self.nodes.len();
+        let large =
+            |open: &Open| open.node != Open::NO_NODE && total - open.node as usize > total / 2;
+        let mut kept = 0;
+        if large(&self.top) {
+            kept = self.top.node as usize + 1;
+            self.top.indexed = false;
+        } else {
+            self.top.indexed = false;
+            self.top.node = Open::NO_NODE;
+            for open in self.outer.iter_mut().rev() {
+                let found = large(open);
+                open.indexed = false;
+                if found {
+                    kept = open.node as usize + 1;
+                    break;
+                }
+                open.node = Open::NO_NODE;
+            }
+        }
+        self.nodes.truncate(kept);
+        self.push(start, end, kind, escaped)
     }
 }
 
-/// A position; texts are shorter than 4 GiB.
-fn position(at: usize) -> u32 {
-    u32::try_from(at).unwrap_or(u32::MAX)
+enum After {
+    /// The next value starts here.
+    Value(usize),
+    /// The outermost value has ended, and so has the whitespace behind it.
+    End(usize),
+}
+
+/// Reads on in a string from its first stop, which is no quote. Returns where
+/// the closing quote is, and whether a surrogate was unpaired.
+#[inline(never)]
+fn escaped_string(
+    text: &[u8],
+    marks: Marks<'_>,
+    mut stop: usize,
+) -> Result<(usize, bool), ScanError> {
+    let mut unpaired = false;
+    loop {
+        let next = match (byte(text, stop), byte(text, stop + 1)) {
+            (b'"', _) => return Ok((stop, unpaired)),
+            (b'\\', b'n' | b'"' | b'\\' | b't' | b'/' | b'r' | b'b' | b'f') => stop + 2,
+            (b'\\', _) => match escape(text, stop)? {
+                Escape::Char { end, .. } => end,
+                Escape::Unpaired { end, .. } => {
+                    unpaired = true;
+                    end
+                }
+            },
+            _ if stop < text.len() => return Err(ScanError::new(stop, Reason::ControlCharacter)),
+            _ => return Err(ScanError::new(stop, Reason::UnexpectedEnd)),
+        };
+        stop = marks.next(next);
+    }
 }

@@ -20,6 +20,7 @@ impl<'a> Str<'a> {
 
     /// The text between the quotes, escapes as they came.
     #[must_use]
+    #[inline]
     pub const fn raw(self) -> &'a str {
         self.raw
     }
@@ -75,26 +76,7 @@ impl<'a> Str<'a> {
         Pieces::new(self.raw).flat_map(PieceBytes::new)
     }
 
-    /// Orders names by their decoded bytes.
-    pub(super) fn cmp_decoded(self, other: Self) -> core::cmp::Ordering {
-        if self.escaped || other.escaped {
-            self.bytes().cmp(other.bytes())
-        } else {
-            self.raw.cmp(other.raw)
-        }
-    }
-
-    pub(super) const fn is_escaped(self) -> bool {
-        self.escaped
-    }
-}
-
-/// Compares the decoded text. Does not allocate.
-impl PartialEq<str> for Str<'_> {
-    fn eq(&self, other: &str) -> bool {
-        if !self.escaped {
-            return self.raw == other;
-        }
+    fn eq_decoded(self, other: &str) -> bool {
         let mut rest = other;
         for piece in Pieces::new(self.raw) {
             let left = match piece {
@@ -108,6 +90,26 @@ impl PartialEq<str> for Str<'_> {
             }
         }
         rest.is_empty()
+    }
+
+    /// Orders names by their decoded bytes.
+    pub(super) fn cmp_decoded(self, other: Self) -> core::cmp::Ordering {
+        if self.escaped || other.escaped {
+            self.bytes().cmp(other.bytes())
+        } else {
+            self.raw.cmp(other.raw)
+        }
+    }
+}
+
+/// Compares the decoded text. Does not allocate.
+impl PartialEq<str> for Str<'_> {
+    #[inline]
+    fn eq(&self, other: &str) -> bool {
+        if !self.escaped {
+            return self.raw == other;
+        }
+        self.eq_decoded(other)
     }
 }
 

@@ -24,7 +24,15 @@ pub(super) fn unexpected(text: &[u8], at: usize) -> ScanError {
 
 /// The first byte from `at` on that is no JSON whitespace.
 #[inline(always)]
-pub(super) fn skip_space(text: &[u8], mut at: usize) -> usize {
+pub(super) fn skip_space(text: &[u8], at: usize) -> usize {
+    if byte(text, at) > b' ' {
+        return at;
+    }
+    skip_some_space(text, at)
+}
+
+#[inline(never)]
+fn skip_some_space(text: &[u8], mut at: usize) -> usize {
     while matches!(byte(text, at), b' ' | b'\t' | b'\n' | b'\r') {
         at += 1;
     }

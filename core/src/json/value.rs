@@ -45,8 +45,6 @@ pub(super) struct Node {
     pub(super) end: u32,
     /// How many nodes this one and everything inside it take.
     pub(super) span: u32,
-    /// Members or elements, when they have nodes.
-    pub(super) count: u32,
     pub(super) kind: Kind,
     /// The string has escapes.
     pub(super) escaped: bool,
@@ -54,6 +52,29 @@ pub(super) struct Node {
     pub(super) unpaired: bool,
     /// A container whose inside has no nodes: it is read from the text.
     pub(super) folded: bool,
+}
+
+impl Node {
+    /// What to look for escapes in: backslashes stand in strings only, so any
+    /// value reads like the inside of one.
+    pub(super) fn inside(self, text: &str) -> Str<'_> {
+        let raw = text.get(self.start as usize..self.end as usize);
+        Str::new(raw.unwrap_or_default(), true)
+    }
+
+    /// The string or name that this node is.
+    #[inline]
+    fn string(self, text: &str) -> Str<'_> {
+        let inside = (self.start as usize + 1)..(self.end as usize).saturating_sub(1);
+        Str::new(text.get(inside).unwrap_or_default(), self.escaped)
+    }
+
+    /// What follows this node, of the nodes right behind it.
+    #[inline]
+    fn following(self, after: &[Self]) -> &[Self] {
+        let inside = (self.span as usize).saturating_sub(1);
+        after.get(inside..).unwrap_or_default()
+    }
 }
 
 /// One value of a scanned text.
@@ -79,18 +100,16 @@ impl<'a> Value<'a> {
     /// A value that has no node, found by reading the text.
     fn unfolded(text: &'a str, start: usize, end: usize, unpaired: bool) -> Option<Self> {
         let raw = text.get(start..end)?;
-        let inside = Str::new(raw, true);
-        let node = Node {
+        let mut node = Node {
             start: u32::try_from(start).ok()?,
             end: u32::try_from(end).ok()?,
             span: 1,
-            count: 0,
             kind: Kind::of(*raw.as_bytes().first()?),
             escaped: memchr::memchr(b'\\', raw.as_bytes()).is_some(),
-            // Backslashes stand in strings only, so the span reads as one.
-            unpaired: unpaired && inside.has_unpaired_surrogate(),
+            unpaired: false,
             folded: true,
         };
+        node.unpaired = unpaired && node.inside(text).has_unpaired_surrogate();
         Some(Self {
             text,
             after: &[],
@@ -100,35 +119,38 @@ impl<'a> Value<'a> {
 
     /// What this value is.
     #[must_use]
+    #[inline]
     pub const fn kind(self) -> Kind {
         self.node.kind
     }
 
     /// Whether this is `null`.
     #[must_use]
+    #[inline]
     pub const fn is_null(self) -> bool {
         matches!(self.node.kind, Kind::Null)
     }
 
     /// The truth value, if this is one.
     #[must_use]
+    #[inline]
     pub fn as_bool(self) -> Option<bool> {
         (self.node.kind == Kind::Bool).then(|| self.raw().starts_with('t'))
     }
 
     /// The string, if this is one.
     #[must_use]
+    #[inline]
     pub fn as_str(self) -> Option<Str<'a>> {
         if self.node.kind != Kind::String {
             return None;
         }
-        let raw = self.raw();
-        let inside = raw.get(1..raw.len().saturating_sub(1))?;
-        Some(Str::new(inside, self.node.escaped))
+        Some(self.node.string(self.text))
     }
 
     /// The exact text of the number, if this is one (DEC-04).
     #[must_use]
+    #[inline]
     pub fn as_number(self) -> Option<&'a str> {
         (self.node.kind == Kind::Number).then(|| self.raw())
     }
@@ -136,24 +158,28 @@ impl<'a> Value<'a> {
     /// The number, if this is one written as a whole number that fits: no
     /// sign, fraction or exponent.
     #[must_use]
+    #[inline]
     pub fn as_u64(self) -> Option<u64> {
         self.as_number()?.parse().ok()
     }
 
     /// The object, if this is one.
     #[must_use]
+    #[inline]
     pub fn as_object(self) -> Option<Object<'a>> {
         (self.node.kind == Kind::Object).then_some(Object(self))
     }
 
     /// The array, if this is one.
     #[must_use]
+    #[inline]
     pub fn as_array(self) -> Option<Array<'a>> {
         (self.node.kind == Kind::Array).then_some(Array(self))
     }
 
     /// The text of this value as it came, with the quotes of a string.
     #[must_use]
+    #[inline]
     pub fn raw(self) -> &'a str {
         self.text
             .get(self.node.start as usize..self.node.end as usize)
@@ -162,6 +188,7 @@ impl<'a> Value<'a> {
 
     /// Offset of the first byte of this value in the scanned text.
     #[must_use]
+    #[inline]
     pub const fn start(self) -> usize {
         self.node.start as usize
     }
@@ -169,10 +196,12 @@ impl<'a> Value<'a> {
     /// Whether an escape anywhere inside this value, names included, is half
     /// of a surrogate pair (DEC-04).
     #[must_use]
+    #[inline]
     pub const fn has_unpaired_surrogate(self) -> bool {
         self.node.unpaired
     }
 
+    #[inline]
     fn items(self) -> Items<'a> {
         if self.node.folded {
             Items::Text {
@@ -212,33 +241,65 @@ enum Items<'a> {
     },
 }
 
-impl<'a> Iterator for Items<'a> {
-    type Item = Value<'a>;
-
-    fn next(&mut self) -> Option<Value<'a>> {
+impl<'a> Items<'a> {
+    /// The next value of an array.
+    #[inline]
+    fn element(&mut self) -> Option<Value<'a>> {
         match self {
             Self::Nodes { text, nodes } => {
-                let value = Value::root(text, nodes)?;
-                *nodes = nodes.get(value.node.span as usize..).unwrap_or_default();
-                Some(value)
+                let [node, after @ ..] = *nodes else {
+                    return None;
+                };
+                *nodes = node.following(after);
+                Some(Value {
+                    text,
+                    after,
+                    node: *node,
+                })
+            }
+            Self::Text { text, at, unpaired } => unfold(text, at, *unpaired),
+        }
+    }
+
+    /// The next name of an object and its value.
+    #[inline]
+    fn member(&mut self) -> Option<(Str<'a>, Value<'a>)> {
+        match self {
+            Self::Nodes { text, nodes } => {
+                let [name, node, after @ ..] = *nodes else {
+                    return None;
+                };
+                *nodes = node.following(after);
+                let value = Value {
+                    text,
+                    after,
+                    node: *node,
+                };
+                Some((name.string(text), value))
             }
             Self::Text { text, at, unpaired } => {
-                let bytes = text.as_bytes();
-                while matches!(
-                    token::byte(bytes, *at),
-                    b',' | b':' | b' ' | b'\t' | b'\n' | b'\r'
-                ) {
-                    *at += 1;
-                }
-                if matches!(token::byte(bytes, *at), b']' | b'}') {
-                    return None;
-                }
-                let start = *at;
-                *at = token::skip(bytes, start).ok()?;
-                Value::unfolded(text, start, *at, *unpaired)
+                let name = unfold(text, at, *unpaired)?;
+                Some((name.as_str()?, unfold(text, at, *unpaired)?))
             }
         }
     }
+}
+
+/// Reads the next value or name of a container from the text.
+fn unfold<'a>(text: &'a str, at: &mut usize, unpaired: bool) -> Option<Value<'a>> {
+    let bytes = text.as_bytes();
+    while matches!(
+        token::byte(bytes, *at),
+        b',' | b':' | b' ' | b'\t' | b'\n' | b'\r'
+    ) {
+        *at += 1;
+    }
+    if matches!(token::byte(bytes, *at), b']' | b'}') {
+        return None;
+    }
+    let start = *at;
+    *at = token::skip(bytes, start).ok()?;
+    Value::unfolded(text, start, *at, unpaired)
 }
 
 /// An object of a scanned text: no two members have the same decoded name.
@@ -248,6 +309,7 @@ pub struct Object<'a>(Value<'a>);
 impl<'a> Object<'a> {
     /// The member of that name, compared decoded.
     #[must_use]
+    #[inline]
     pub fn get(self, name: &str) -> Option<Value<'a>> {
         self.iter()
             .find_map(|(found, value)| (found == *name).then_some(value))
@@ -255,18 +317,15 @@ impl<'a> Object<'a> {
 
     /// The members in the order of the text.
     #[must_use]
+    #[inline]
     pub fn iter(self) -> Members<'a> {
         Members(self.0.items())
     }
 
-    /// How many members there are.
+    /// How many members there are. Walks over them.
     #[must_use]
     pub fn len(self) -> usize {
-        if self.0.node.folded {
-            self.iter().count()
-        } else {
-            self.0.node.count as usize
-        }
+        self.iter().count()
     }
 
     /// Whether there are no members.
@@ -277,6 +336,7 @@ impl<'a> Object<'a> {
 
     /// The object as a value.
     #[must_use]
+    #[inline]
     pub const fn value(self) -> Value<'a> {
         self.0
     }
@@ -304,9 +364,9 @@ pub struct Members<'a>(Items<'a>);
 impl<'a> Iterator for Members<'a> {
     type Item = (Str<'a>, Value<'a>);
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let name = self.0.next()?.as_str()?;
-        Some((name, self.0.next()?))
+        self.0.member()
     }
 }
 
@@ -323,24 +383,22 @@ pub struct Array<'a>(Value<'a>);
 impl<'a> Array<'a> {
     /// The element at `index`, counted from 0. Walks from the first.
     #[must_use]
+    #[inline]
     pub fn get(self, index: usize) -> Option<Value<'a>> {
         self.iter().nth(index)
     }
 
     /// The elements in order.
     #[must_use]
+    #[inline]
     pub fn iter(self) -> Elements<'a> {
         Elements(self.0.items())
     }
 
-    /// How many elements there are.
+    /// How many elements there are. Walks over them.
     #[must_use]
     pub fn len(self) -> usize {
-        if self.0.node.folded {
-            self.iter().count()
-        } else {
-            self.0.node.count as usize
-        }
+        self.iter().count()
     }
 
     /// Whether there are no elements.
@@ -351,6 +409,7 @@ impl<'a> Array<'a> {
 
     /// The array as a value.
     #[must_use]
+    #[inline]
     pub const fn value(self) -> Value<'a> {
         self.0
     }
@@ -378,8 +437,9 @@ pub struct Elements<'a>(Items<'a>);
 impl<'a> Iterator for Elements<'a> {
     type Item = Value<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<Value<'a>> {
-        self.0.next()
+        self.0.element()
     }
 }
 

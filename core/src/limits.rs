@@ -1,0 +1,283 @@
+//! Every ceiling of the protocol and the agent loop, by name.
+//!
+//! [`Limits::DEFAULT`] holds the ceilings of the specification. Tests make
+//! them tiny, so that each is reached; an embedder may lower them. The relations
+//! between them are in [`Limits::check`].
+
+use core::time::Duration;
+
+/// The ceilings of one session. Sizes are in bytes unless the name says
+/// otherwise. Reaching one is always told, never silent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// One input record without its newline; with one read more, also the
+    /// memory that framing may hold (DEC-06).
+    pub record_bytes: usize,
+    /// One attachment import record without its newline (WIRE-018, DEC-06).
+    pub import_record_bytes: usize,
+    /// Arrays and objects open at once in one record (DEC-06).
+    pub depth: usize,
+    /// How deep a record is indexed while it is scanned; deeper values are
+    /// checked too, but found by reading again. Not of the specification.
+    pub node_depth: usize,
+    /// Offending input shown on stderr after a fatal input error (DEC-10).
+    pub excerpt_bytes: usize,
+    /// Input handled between two looks at stdin (DEC-28).
+    pub input_step_bytes: usize,
+
+    /// Prompts waiting in the queue, in records (WIRE-020).
+    pub queue_records: usize,
+    /// Prompts waiting in the queue, in admission weight (WIRE-020); one
+    /// prompt above it is an input error (DEC-45).
+    pub queue_bytes: usize,
+    /// Admission weight of a prompt above its raw line (DEC-45).
+    pub queue_overhead_bytes: usize,
+    /// Prompt UUIDs remembered, the oldest forgotten first (DEC-44).
+    pub seen_prompts: usize,
+
+    /// Tool-use ids remembered as resolved, the oldest forgotten first
+    /// (WIRE-PERM-071).
+    pub resolved_tool_uses: usize,
+    /// How long a hook callback may take when it names no time (DEC-48).
+    pub hook_callback_timeout: Duration,
+    /// How long the host may take to answer an MCP message (DEC-48).
+    pub mcp_message_timeout: Duration,
+    /// How long the first model request waits for each MCP server that names
+    /// no time of its own (DEC-39).
+    pub mcp_start_timeout: Duration,
+
+    /// Variables in one environment update (DEC-22).
+    pub environment_entries: usize,
+    /// Names and values of one environment update together (DEC-22).
+    pub environment_bytes: usize,
+
+    /// Unsent output above which provider and tool progress pauses (DEC-36).
+    pub progress_pause_bytes: usize,
+    /// Unsent output above which stdin is no longer read (DEC-36).
+    pub input_pause_bytes: usize,
+    /// One output record in the profile `reference` (DEC-34).
+    pub reference_record_bytes: usize,
+    /// Output of one `Bash` call, in characters (DEC-34).
+    pub shell_output_chars: usize,
+    /// Output of one call of any other tool, in characters (DEC-34).
+    pub tool_output_chars: usize,
+
+    /// Attachment uploads.
+    pub upload: UploadLimits,
+}
+
+/// The ceilings of attachment uploads, as `input_capabilities` advertises them
+/// (WIRE-023).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UploadLimits {
+    /// Attachments of one prompt (WIRE-023).
+    pub per_message: usize,
+    /// Uploads active at once (WIRE-018).
+    pub concurrent: usize,
+    /// Committed manifests of a session; and, counted apart, upload ids this
+    /// process remembers as ended (WIRE-018).
+    pub per_session: usize,
+    /// One attachment, decoded (WIRE-023).
+    pub item_bytes: u64,
+    /// All attachments of one prompt, and all active uploads (WIRE-023).
+    pub aggregate_bytes: u64,
+    /// Unique blobs of a session (WIRE-018).
+    pub storage_bytes: u64,
+    /// Media of one model request, decoded (WIRE-023).
+    pub model_request_bytes: u64,
+    /// One chunk, decoded (WIRE-018).
+    pub chunk_bytes: usize,
+    /// One chunk as base64 (WIRE-018).
+    pub chunk_chars: usize,
+    /// A display name (WIRE-023).
+    pub name_bytes: usize,
+    /// A media type (WIRE-023).
+    pub mime_bytes: usize,
+    /// Width and height of an image in pixels (WIRE-023).
+    pub image_side: u32,
+    /// Width times height of an image (WIRE-023).
+    pub image_pixels: u64,
+    /// Pages of a PDF (WIRE-023).
+    pub pdf_pages: u32,
+    /// From the start of an upload to its commit (WIRE-019).
+    pub timeout: Duration,
+    /// Media items of one model request (WIRE-023).
+    pub request_items: usize,
+    /// Media of one model request as base64 (WIRE-023).
+    pub encoded_media_bytes: u64,
+    /// One model request (WIRE-023).
+    pub request_bytes: u64,
+}
+
+impl Limits {
+    /// The ceilings of the specification.
+    pub const DEFAULT: Self = Self {
+        record_bytes: 67_108_864,
+        import_record_bytes: 8_388_608,
+        depth: 128,
+        node_depth: 10,
+        excerpt_bytes: 200,
+        input_step_bytes: 256 * 1024,
+        queue_records: 128,
+        queue_bytes: 16 * 1024 * 1024,
+        queue_overhead_bytes: 256,
+        seen_prompts: 100_000,
+        resolved_tool_uses: 1_000,
+        hook_callback_timeout: Duration::from_secs(60),
+        mcp_message_timeout: Duration::from_secs(60),
+        mcp_start_timeout: Duration::from_secs(60),
+        environment_entries: 256,
+        environment_bytes: 256 * 1024,
+        progress_pause_bytes: 4 * 1024 * 1024,
+        input_pause_bytes: 64 * 1024 * 1024,
+        reference_record_bytes: 1_000_000,
+        shell_output_chars: 30_000,
+        tool_output_chars: 100_000,
+        upload: UploadLimits::DEFAULT,
+    };
+
+    /// Whether the ceilings fit one another: a record that one of them lets
+    /// pass must not be impossible under another.
+    ///
+    /// # Errors
+    ///
+    /// The relation that does not hold, in words.
+    pub fn check(&self) -> Result<(), &'static str> {
+        let upload = &self.upload;
+        let relations = [
+            (
+                self.import_record_bytes <= self.record_bytes,
+                "an import record is longer than any record",
+            ),
+            (
+                upload.chunk_chars < self.import_record_bytes,
+                "a chunk does not fit an import record",
+            ),
+            (
+                upload.chunk_chars == upload.chunk_bytes.div_ceil(3) * 4,
+                "a chunk's base64 length is not that of its bytes",
+            ),
+            (
+                self.queue_overhead_bytes <= self.queue_bytes,
+                "no prompt fits the queue",
+            ),
+            (
+                self.progress_pause_bytes <= self.input_pause_bytes,
+                "stdin pauses before progress does",
+            ),
+            (
+                self.excerpt_bytes <= self.record_bytes,
+                "an excerpt is longer than a record",
+            ),
+            (
+                self.node_depth <= self.depth,
+                "records are indexed deeper than they may nest",
+            ),
+            (
+                upload.item_bytes <= upload.aggregate_bytes
+                    && upload.aggregate_bytes <= upload.storage_bytes,
+                "an attachment does not fit a prompt, or a prompt the store",
+            ),
+            (
+                upload.encoded_media_bytes <= upload.request_bytes,
+                "media do not fit a model request",
+            ),
+        ];
+        relations
+            .into_iter()
+            .find_map(|(holds, broken)| (!holds).then_some(Err(broken)))
+            .unwrap_or(Ok(()))
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+impl UploadLimits {
+    /// The ceilings of the specification.
+    pub const DEFAULT: Self = Self {
+        per_message: 8,
+        concurrent: 8,
+        per_session: 100_000,
+        item_bytes: 20_971_520,
+        aggregate_bytes: 41_943_040,
+        storage_bytes: 536_870_912,
+        model_request_bytes: 41_943_040,
+        chunk_bytes: 262_144,
+        chunk_chars: 349_528,
+        name_bytes: 255,
+        mime_bytes: 64,
+        image_side: 8_192,
+        image_pixels: 20_000_000,
+        pdf_pages: 100,
+        timeout: Duration::from_millis(120_000),
+        request_items: 100,
+        encoded_media_bytes: 55_927_120,
+        request_bytes: 67_108_864,
+    };
+}
+
+impl Default for UploadLimits {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // covers: DEC-06, DEC-22, DEC-28, DEC-34, DEC-36, DEC-44, DEC-45, WIRE-018, WIRE-020, WIRE-PERM-071
+    #[test]
+    fn the_defaults_are_the_ceilings_of_the_specification() {
+        let limits = Limits::default();
+        assert_eq!(limits.record_bytes, 64 << 20);
+        assert_eq!(limits.import_record_bytes, 8 << 20);
+        assert_eq!(limits.depth, 128);
+        assert_eq!(limits.excerpt_bytes, 200);
+        assert_eq!(limits.input_step_bytes, 1 << 18);
+        assert_eq!((limits.queue_records, limits.queue_bytes), (128, 16 << 20));
+        assert_eq!(limits.queue_overhead_bytes, 256);
+        assert_eq!(limits.seen_prompts, 100_000);
+        assert_eq!(limits.resolved_tool_uses, 1_000);
+        assert_eq!(limits.environment_entries, 256);
+        assert_eq!(limits.environment_bytes, 1 << 18);
+        assert_eq!(limits.progress_pause_bytes, 4 << 20);
+        assert_eq!(limits.input_pause_bytes, 64 << 20);
+        assert_eq!(limits.shell_output_chars, 30_000);
+        assert_eq!(limits.tool_output_chars, 100_000);
+        assert_eq!(limits.upload.concurrent, 8);
+        assert_eq!(limits.upload.per_session, 100_000);
+        assert_eq!(limits.upload.chunk_chars, 349_528);
+    }
+
+    #[test]
+    fn the_defaults_fit_one_another() {
+        assert_eq!(Limits::DEFAULT.check(), Ok(()));
+    }
+
+    #[test]
+    fn every_relation_can_fail() {
+        let broken: [fn(&mut Limits); 9] = [
+            |l| l.import_record_bytes = l.record_bytes + 1,
+            |l| l.import_record_bytes = l.upload.chunk_chars,
+            |l| l.upload.chunk_chars += 4,
+            |l| l.queue_bytes = l.queue_overhead_bytes - 1,
+            |l| l.progress_pause_bytes = l.input_pause_bytes + 1,
+            |l| l.excerpt_bytes = l.record_bytes + 1,
+            |l| l.node_depth = l.depth + 1,
+            |l| l.upload.item_bytes = l.upload.aggregate_bytes + 1,
+            |l| l.upload.encoded_media_bytes = l.upload.request_bytes + 1,
+        ];
+        let mut seen = alloc::collections::BTreeSet::new();
+        for change in broken {
+            let mut limits = Limits::DEFAULT;
+            change(&mut limits);
+            let relation = limits.check().unwrap_err();
+            assert!(seen.insert(relation), "{relation} was told twice");
+        }
+    }
+}
