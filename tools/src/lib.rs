@@ -36,6 +36,8 @@ pub mod process;
 mod replace;
 mod spec;
 mod stop;
+#[cfg(test)]
+mod testing;
 mod text;
 mod toolbox;
 mod walk;

@@ -371,6 +371,19 @@ impl Fence {
         Ok(place)
     }
 
+    /// The first working directory, for a child to run in.
+    pub(crate) fn working_directory(&self) -> Result<&Path, Stop> {
+        let shown = shown(&self.base.to_string_lossy());
+        let place =
+            Place::resolve(&self.base).map_err(|errno| Stop::fault(system_fault(&shown, errno)))?;
+        if !matches!(place.leaf, Leaf::Folder) {
+            let text = format!("The working directory `{shown}` is no folder any more.");
+            return Err(Stop::fault(text));
+        }
+        self.judge(&place, &shown)?;
+        Ok(&self.base)
+    }
+
     /// Whether a path is one that the call may go to; used for links that a
     /// walk finds.
     pub(crate) fn admits(&self, path: &Path) -> Option<Place> {

@@ -198,3 +198,72 @@ pub(crate) fn make_folders(
     };
     make().map_err(|errno| Stop::fault(system_fault(shown, errno)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::place::Leaf;
+    use crate::testing::Owned;
+    use std::fs;
+    use std::path::Path;
+
+    fn only_file(folder: &Path) -> String {
+        let names: Vec<_> = fs::read_dir(folder).unwrap().collect();
+        assert_eq!(names.len(), 1, "{names:?}");
+        fs::read_to_string(folder.join("f")).unwrap()
+    }
+
+    /// Replaces `f` by "new" after `meanwhile`.
+    fn replace(folder: &Path, unchanged: bool, meanwhile: impl FnOnce(&Owned)) -> Result<(), Stop> {
+        let owned = Owned::new(folder);
+        let call = owned.call();
+        let place = call.fence().unwrap().enter("f").unwrap();
+        let (name, old) = match &place.leaf {
+            Leaf::File { name, stat } => (name.as_os_str(), Some(&**stat)),
+            Leaf::Missing { names } => (names[0].as_os_str(), None),
+            Leaf::Folder => panic!("a folder"),
+        };
+        meanwhile(&owned);
+        let target = Target {
+            folder: &place.folder,
+            name,
+            shown: "f",
+            old,
+            unchanged,
+        };
+        target.replace(&call, b"new")
+    }
+
+    #[test]
+    fn a_change_in_the_meantime_is_noticed_and_kept() {
+        let top = tempfile::TempDir::new().unwrap();
+        let path = top.path().join("f");
+        fs::write(&path, "old").unwrap();
+        let fault = replace(top.path(), true, |_| fs::write(&path, "changed").unwrap());
+        let text = "`f` changed in the meantime; read it again.";
+        assert_eq!(fault, Err(Stop::fault(text)));
+        assert_eq!(only_file(top.path()), "changed");
+        replace(top.path(), false, |_| fs::write(&path, "again").unwrap()).unwrap();
+        assert_eq!(only_file(top.path()), "new");
+        fs::remove_file(&path).unwrap();
+        let fault = replace(top.path(), true, |_| fs::write(&path, "made").unwrap());
+        assert_eq!(fault, Err(Stop::fault(text)));
+        assert_eq!(only_file(top.path()), "made");
+    }
+
+    #[test]
+    fn a_failed_or_cancelled_replacement_leaves_nothing_behind() {
+        let top = tempfile::TempDir::new().unwrap();
+        fs::write(top.path().join("f"), "old").unwrap();
+        let stopped = replace(top.path(), false, |owned| owned.cancel.cancel());
+        assert_eq!(stopped, Err(Stop::Cancelled));
+        assert_eq!(only_file(top.path()), "old");
+        let path = top.path().join("f");
+        let failed = replace(top.path(), false, |_| {
+            fs::remove_file(&path).unwrap();
+            fs::create_dir(&path).unwrap();
+        });
+        assert!(failed.is_err());
+        assert_eq!(fs::read_dir(top.path()).unwrap().count(), 1);
+    }
+}

@@ -101,6 +101,7 @@ pub(crate) fn walk(
     let folder = start.open_folder().map_err(unlistable)?;
     walk.list(folder)?.map_err(unlistable)?;
     while let Some(level) = walk.levels.last_mut() {
+        call.check()?;
         let Some((name, kind)) = level.entries.next() else {
             walk.levels.pop();
             walk.path.pop();
@@ -203,5 +204,53 @@ impl Walk<'_> {
             entries: entries.into_iter(),
         });
         Ok(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Owned;
+    use std::fs;
+
+    #[test]
+    fn a_walk_ends_at_the_entry_where_it_is_cancelled() {
+        let top = tempfile::TempDir::new().unwrap();
+        for name in ["a", "b", "c"] {
+            fs::write(top.path().join(name), "").unwrap();
+        }
+        let owned = Owned::new(top.path());
+        let call = owned.call();
+        let fence = call.fence().unwrap();
+        let start = fence.enter(".").unwrap();
+        let mut seen = Vec::new();
+        let ended = walk(&call, &fence, &start, ".", |entry| {
+            seen.push(entry.path.to_owned());
+            owned.cancel.cancel();
+            Ok(ControlFlow::Continue(()))
+        });
+        assert_eq!(ended.unwrap_err(), Stop::Cancelled);
+        assert_eq!(seen, [Path::new("a")]);
+    }
+
+    #[test]
+    fn a_file_that_became_a_link_after_it_was_listed_is_not_opened() {
+        let top = tempfile::TempDir::new().unwrap();
+        fs::write(top.path().join("a"), "").unwrap();
+        let owned = Owned::new(top.path());
+        let call = owned.call();
+        let fence = call.fence().unwrap();
+        let start = fence.enter(".").unwrap();
+        let mut visited = 0;
+        walk(&call, &fence, &start, ".", |entry| {
+            assert!(entry.open().is_some());
+            fs::remove_file(top.path().join("a")).unwrap();
+            std::os::unix::fs::symlink("/etc/passwd", top.path().join("a")).unwrap();
+            assert!(entry.open().is_none());
+            visited += 1;
+            Ok(ControlFlow::Continue(()))
+        })
+        .unwrap();
+        assert_eq!(visited, 1);
     }
 }

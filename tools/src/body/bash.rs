@@ -6,21 +6,19 @@
 
 use crate::environment::{child_environment, names_home};
 use crate::input::BashInput;
-use crate::place::Leaf;
 use crate::process::{self, End, Finished, Job, Stderr};
 use crate::stop::{CANCELLED, Stop};
-use crate::text::shown;
 use crate::toolbox::Call;
 use agentx_core::tool::ToolOutcome;
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::Path;
 use std::process::ExitStatus;
 use std::time::Duration;
 
 pub(crate) fn run(call: &Call<'_>) -> Result<ToolOutcome, Stop> {
     let input = BashInput::parse(&call.request.call.input)?;
     let timeout = check(call, &input)?;
-    let directory = Path::new(working_directory(call)?);
+    let fence = call.fence()?;
+    let directory = fence.working_directory()?;
     let config = call.config;
     let environment = child_environment(&config.environment, &call.request.environment, directory);
     let job = Job {
@@ -76,20 +74,6 @@ fn check(call: &Call<'_>, input: &BashInput) -> Result<Duration, Stop> {
         )));
     }
     Ok(timeout)
-}
-
-/// The first working directory, which must not lie in `$AGENTX_HOME`.
-fn working_directory<'a>(call: &'a Call<'_>) -> Result<&'a str, Stop> {
-    let fence = call.fence()?;
-    let directory = call.request.directories.first().map_or("", String::as_str);
-    match fence.enter(directory)?.leaf {
-        Leaf::Folder => Ok(directory),
-        Leaf::File { .. } | Leaf::Missing { .. } => {
-            let shown = shown(directory);
-            let text = format!("The working directory `{shown}` is no folder any more.");
-            Err(Stop::fault(text))
-        }
-    }
 }
 
 /// The output with a note on how it ended, together in at most `chars`.

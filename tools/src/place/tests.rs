@@ -1,10 +1,8 @@
 use super::*;
-use agentx_core::json::RawJson;
-use agentx_core::tool::ToolCall;
+use crate::testing;
 use std::fs;
 use std::io::Read as _;
 use std::os::unix::fs::symlink;
-use std::sync::Arc;
 use tempfile::TempDir;
 
 struct World {
@@ -29,17 +27,7 @@ impl World {
     }
 
     fn fence(&self, access: Access) -> Fence {
-        let call = ToolCall {
-            id: "id".into(),
-            name: "Read".into(),
-            input: RawJson::empty_object(),
-        };
-        let request = ToolRequest {
-            call,
-            access,
-            directories: vec![self.path("work").to_str().unwrap().to_owned()].into(),
-            environment: Arc::default(),
-        };
+        let request = testing::request(&self.path("work"), access);
         Fence::new(&self.path("home"), &request).unwrap()
     }
 
