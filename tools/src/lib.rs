@@ -29,6 +29,7 @@
 mod body;
 mod cancel;
 mod environment;
+mod ignore;
 mod input;
 mod limits;
 mod place;

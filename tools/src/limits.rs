@@ -101,6 +101,12 @@ pub(crate) const MAX_LINKS: usize = 40;
 /// Bytes read or written between two looks at the cancel token.
 pub(crate) const STEP_BYTES: usize = 64 << 10;
 
+/// Bytes of a `.gitignore` that is applied.
+pub(crate) const MAX_IGNORE_BYTES: u64 = 64 << 10;
+
+/// Bytes of all files `.gitignore` that are applied in one walk.
+pub(crate) const MAX_IGNORE_TOTAL_BYTES: u64 = 4 << 20;
+
 /// Bytes at the start of a file among which a NUL makes it binary.
 pub(crate) const BINARY_PROBE_BYTES: usize = 8_192;
 

@@ -33,7 +33,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// A child to run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Job<'a> {
     /// The program: a path, or a name looked up in the `PATH` of `environment`.
     pub program: &'a Path,
@@ -53,6 +53,17 @@ pub struct Job<'a> {
     pub timeout: Duration,
     /// How it is ended when it may not run on.
     pub ending: &'a EndingLimits,
+}
+
+/// Without the arguments, the environment and the input, which may hold secrets.
+impl fmt::Debug for Job<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Job")
+            .field("program", &self.program)
+            .field("directory", &self.directory)
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Where a child's stderr goes.

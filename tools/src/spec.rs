@@ -57,8 +57,8 @@ const GLOB: Builtin = Builtin {
     description: "Lists the files below a folder whose path matches a glob pattern, sorted, \
         at most 1,000. The pattern is matched against the path below that folder: `*` and `?` \
         stay within one name, `**` crosses folders, `{a,b}` and `[a-z]` choose. Hidden files \
-        are listed; the folders of version control (such as `.git`) and links to folders are \
-        not entered.",
+        are listed; what a `.gitignore` excludes, the folders of version control (such as \
+        `.git`) and links to folders are not.",
     schema: r#"{
         "type": "object",
         "properties": {
@@ -76,8 +76,8 @@ const GREP: Builtin = Builtin {
     name: "Grep",
     description: "Searches the lines of the files below a folder, or of one file, for a regular \
         expression (without look-around and back-references), at most 100 results in path order. \
-        Hidden files are searched; binary files, large files, links and the folders of version \
-        control (such as `.git`) are not.",
+        Hidden files are searched; binary files, large files, links, what a `.gitignore` \
+        excludes and the folders of version control (such as `.git`) are not.",
     schema: r#"{
         "type": "object",
         "properties": {

@@ -3,15 +3,18 @@
 //! Every folder is opened from the one above it and without following a link,
 //! so a walk cannot leave the tree it began in. Entries of a folder come in the
 //! order of their names' bytes, so the same tree always gives the same walk.
-//! Hidden entries are part of it; folders of version control are not, and
-//! neither is `$AGENTX_HOME`.
+//! Hidden entries are part of it. Folders of version control are not, nor what
+//! a `.gitignore` in a folder of the walk excludes, nor `$AGENTX_HOME`.
 
+use crate::ignore::Rules;
+use crate::limits::{MAX_IGNORE_BYTES, MAX_IGNORE_TOTAL_BYTES};
 use crate::place::{Fence, Identity, Place, list_flags, open_regular, owned_name};
 use crate::stop::Stop;
 use crate::toolbox::Call;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, Stat, fstat, openat, statat};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
+use std::io::Read as _;
 use std::ops::ControlFlow;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
@@ -41,6 +44,7 @@ impl Entry<'_> {
 #[derive(Debug, Default)]
 pub(crate) struct LeftOut {
     entries: u64,
+    excluded: u64,
     unreadable: u64,
     too_deep: u64,
     full: bool,
@@ -54,6 +58,12 @@ impl LeftOut {
             let entries = self.entries;
             notes.push(format!(
                 "[Stopped after {entries} entries; name a folder further down in `path`.]"
+            ));
+        }
+        if self.excluded > 0 {
+            let entries = self.excluded;
+            notes.push(format!(
+                "[{entries} entries were left out by .gitignore; `path` can name one of them.]"
             ));
         }
         if self.too_deep > 0 {
@@ -73,6 +83,9 @@ impl LeftOut {
 /// A folder on the way down, with what of it is still to be visited.
 struct Level {
     folder: OwnedFd,
+    /// How many names of the walk's path lead to this folder.
+    depth: usize,
+    rules: Option<Rules>,
     entries: std::vec::IntoIter<(OsString, FileType)>,
 }
 
@@ -94,6 +107,7 @@ pub(crate) fn walk(
         fence,
         path: PathBuf::new(),
         levels: Vec::new(),
+        rule_bytes: 0,
         left_out: LeftOut::default(),
     };
     let unlistable =
@@ -107,22 +121,14 @@ pub(crate) fn walk(
             walk.path.pop();
             continue;
         };
+        walk.path.push(&name);
         if kind == FileType::Directory {
-            walk.descend(&name)?;
+            if !walk.descend(&name)? {
+                walk.path.pop();
+            }
             continue;
         }
-        walk.path.push(&name);
-        let entry = Entry {
-            folder: &level.folder,
-            name: &name,
-            path: &walk.path,
-            is_link: kind == FileType::Symlink,
-        };
-        let flow = if matches!(kind, FileType::RegularFile | FileType::Symlink) {
-            visit(&entry)?
-        } else {
-            ControlFlow::Continue(())
-        };
+        let flow = walk.offer(&name, kind, &mut visit)?;
         walk.path.pop();
         if flow.is_break() {
             break;
@@ -136,37 +142,72 @@ struct Walk<'a> {
     fence: &'a Fence,
     path: PathBuf,
     levels: Vec<Level>,
+    /// Bytes of all rules read.
+    rule_bytes: u64,
     left_out: LeftOut,
 }
 
 impl Walk<'_> {
-    /// Goes into a folder of the innermost level, if it is part of the walk.
-    fn descend(&mut self, name: &OsStr) -> Result<(), Stop> {
-        if VERSION_CONTROL.iter().any(|folder| name == *folder) {
-            return Ok(());
+    /// Has a file or link of the innermost level visited, if it is part of the
+    /// walk.
+    fn offer(
+        &mut self,
+        name: &OsStr,
+        kind: FileType,
+        visit: &mut impl FnMut(&Entry<'_>) -> Result<ControlFlow<()>, Stop>,
+    ) -> Result<ControlFlow<()>, Stop> {
+        let wanted = matches!(kind, FileType::RegularFile | FileType::Symlink);
+        if !wanted || self.is_excluded(false) {
+            return Ok(ControlFlow::Continue(()));
         }
         let Some(level) = self.levels.last() else {
-            return Ok(());
+            return Ok(ControlFlow::Continue(()));
+        };
+        visit(&Entry {
+            folder: &level.folder,
+            name,
+            path: &self.path,
+            is_link: kind == FileType::Symlink,
+        })
+    }
+
+    /// Goes into the folder that the path now names, if it is part of the walk.
+    fn descend(&mut self, name: &OsStr) -> Result<bool, Stop> {
+        let is_internal = VERSION_CONTROL.iter().any(|folder| name == *folder);
+        if is_internal || self.is_excluded(true) {
+            return Ok(false);
+        }
+        let Some(level) = self.levels.last() else {
+            return Ok(false);
         };
         let opened = openat(&level.folder, name, list_flags(), Mode::empty())
             .and_then(|folder| fstat(&folder).map(|stat| (folder, stat)));
         let Ok((folder, stat)) = opened else {
             self.left_out.unreadable += 1;
-            return Ok(());
+            return Ok(false);
         };
         if self.fence.is_home(Identity::of(&stat)) {
-            return Ok(());
+            return Ok(false);
         }
         if self.levels.len() > self.call.limits().walk_depth {
             self.left_out.too_deep += 1;
-            return Ok(());
+            return Ok(false);
         }
-        self.path.push(name);
-        if self.list(folder)?.is_err() {
-            self.left_out.unreadable += 1;
-            self.path.pop();
-        }
-        Ok(())
+        let listed = self.list(folder)?.is_ok();
+        self.left_out.unreadable += u64::from(!listed);
+        Ok(listed)
+    }
+
+    /// Whether a `.gitignore` leaves out what the path now names.
+    fn is_excluded(&mut self, is_folder: bool) -> bool {
+        let verdict = self.levels.iter().rev().find_map(|level| {
+            let mut below = self.path.components();
+            below.by_ref().take(level.depth).for_each(drop);
+            level.rules.as_ref()?.exclude(below.as_path(), is_folder)
+        });
+        let excluded = verdict == Some(true);
+        self.left_out.excluded += u64::from(excluded);
+        excluded
     }
 
     /// Reads the names of a folder and makes it the innermost level.
@@ -199,11 +240,30 @@ impl Walk<'_> {
             entries.push((name, kind));
         }
         entries.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        let has_rules = entries.iter().any(|(name, _)| name == ".gitignore");
+        let rules = has_rules.then(|| self.read_rules(&folder)).flatten();
         self.levels.push(Level {
+            rules,
+            depth: self.levels.len(),
             folder,
             entries: entries.into_iter(),
         });
         Ok(Ok(()))
+    }
+
+    /// The rules of a folder. A `.gitignore` that is a link, or large, has none.
+    fn read_rules(&mut self, folder: &OwnedFd) -> Option<Rules> {
+        let (file, _) = open_regular(folder, ".gitignore").ok()?;
+        let mut text = Vec::new();
+        file.take(MAX_IGNORE_BYTES + 1)
+            .read_to_end(&mut text)
+            .ok()?;
+        let bytes = text.len() as u64;
+        self.rule_bytes += bytes;
+        if bytes > MAX_IGNORE_BYTES || self.rule_bytes > MAX_IGNORE_TOTAL_BYTES {
+            return None;
+        }
+        Some(Rules::parse(&String::from_utf8_lossy(&text)))
     }
 }
 

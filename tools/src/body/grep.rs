@@ -15,6 +15,7 @@ use crate::walk::walk;
 use globset::GlobMatcher;
 use regex::bytes::{Regex, RegexBuilder};
 use rustix::fs::Stat;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
 use std::ops::ControlFlow;
@@ -48,7 +49,7 @@ pub(crate) fn run(call: &Call<'_>) -> Result<String, Stop> {
             let name = Path::new(given).file_name().map(Path::new);
             if name.is_some_and(|name| filter.admits(name)) {
                 // Whether there is more or not, it is the only file.
-                let _ = search.file(file, &stat, given)?;
+                let _ = search.file(file, &stat, &name_text(OsStr::new(given)))?;
             }
         }
         Leaf::Folder => {

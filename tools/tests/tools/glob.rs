@@ -79,6 +79,26 @@ fn version_control_is_not_entered_unless_named() {
 }
 
 #[test]
+fn what_gitignore_excludes_is_left_out_told_and_can_be_named() {
+    let world = World::new();
+    for name in [
+        "target/a.o",
+        "target/b/c.o",
+        "src/x.o",
+        "src/keep/y.o",
+        "src/z.rs",
+    ] {
+        world.write(name, "");
+    }
+    world.write(".gitignore", "/target/\n*.o\n");
+    world.write("src/keep/.gitignore", "!*.o\n");
+    let told = "[2 entries were left out by .gitignore; `path` can name one of them.]";
+    let files = ".gitignore\nsrc/keep/.gitignore\nsrc/keep/y.o\nsrc/z.rs";
+    assert_eq!(glob(&world, "**"), format!("{files}\n{told}"));
+    assert_eq!(glob_in(&world, "**", "target"), "target/a.o\ntarget/b/c.o");
+}
+
+#[test]
 fn links_are_files_where_they_lead_to_one_inside_and_never_entered() {
     let world = World::new();
     world.write("real/f", "");
