@@ -267,8 +267,10 @@ fn a_background_process_neither_holds_the_call_nor_outlives_it() {
 #[test]
 fn a_process_that_left_the_group_does_not_hold_the_call() {
     let world = World::new();
-    let text = world
-        .sh("setsid sleep 1000 & echo $!; until [ \"$(ps -o sid= -p $!)\" -eq $! ]; do :; done");
+    // Goes on only once the process leads a session of its own.
+    let escape = "setsid sleep 1000 & echo $!; \
+                  until read -r x < /proc/$!/stat; set -- ${x##*) }; [ $4 = $! ]; do :; done";
+    let text = world.sh(escape);
     let escaped = pid(&text);
     kill_process(escaped, Signal::KILL).expect("it lives, and held the pipe");
 }
