@@ -7,7 +7,8 @@
 //! ```
 //!
 //! The driver connects to [`Exchange::target`], then reports what the socket
-//! did. It writes every [`Output::Write`] in order and says how far it got
+//! did, at most [`SEND_STEP_BYTES`] of input at a time (DEC-28). It writes every
+//! [`Output::Write`] in order and says how far it got
 //! ([`Input::Wrote`]); the next slice of the request body follows that, so a
 //! large body is neither encrypted at once nor queued whole (DEC-28). After
 //! [`Output::Done`] or [`Output::Failed`] it tries once to write what is queued

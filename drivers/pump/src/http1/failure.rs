@@ -4,7 +4,6 @@
 //! every one of them can be shown and logged.
 
 use crate::tls::TlsFault;
-use agentx_core::model::ErrorCategory;
 use std::error::Error;
 use std::fmt;
 
@@ -145,23 +144,6 @@ impl TransportFailure {
             Self::Write => "the connection failed while the request was sent",
             Self::Answer(fault) => fault.as_str(),
             Self::Cancelled => "the request was cancelled",
-        }
-    }
-
-    /// The category on the wire (DEC-41): a stream cut after its head is the
-    /// server's error, whatever cut it.
-    #[must_use]
-    pub const fn category(self) -> ErrorCategory {
-        match self {
-            Self::Timeout(Phase::Body)
-            | Self::Cut(CutAt::Body)
-            | Self::Answer(
-                AnswerFault::ChunkSize
-                | AnswerFault::ChunkExtension
-                | AnswerFault::ChunkEnd
-                | AnswerFault::Trailer,
-            ) => ErrorCategory::ServerError,
-            _ => ErrorCategory::Unknown,
         }
     }
 }

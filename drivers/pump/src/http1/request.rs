@@ -3,7 +3,7 @@
 use super::failure::RequestFault;
 use crate::Secret;
 use std::fmt;
-use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Largest head of a request that is sent, in bytes.
 pub const MAX_REQUEST_HEAD_BYTES: usize = 64 * 1024;
@@ -49,15 +49,15 @@ pub struct AuthSlot {
     /// Name of the field.
     pub header: &'static str,
     /// What stands before the credential, such as `Bearer `.
-    pub prefix: Option<&'static str>,
+    pub prefix: &'static str,
 }
 
 /// One request. It holds no credential: the slot is filled when the head is
 /// encoded.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Request {
-    /// Method; any token but CONNECT.
-    pub method: String,
+    /// Method, in capitals; any token but CONNECT.
+    pub method: &'static str,
     /// Plain or TLS.
     pub scheme: Scheme,
     /// Host name or address; an IPv6 address with or without brackets.
@@ -70,10 +70,10 @@ pub struct Request {
     pub headers: Vec<(String, String)>,
     /// Where the credential goes.
     pub auth: Option<AuthSlot>,
-    /// The whole body.
-    pub body: Vec<u8>,
-    /// File of further roots to trust, for `https`.
-    pub ca_file: Option<PathBuf>,
+    /// The whole body. Attempts of one call share it.
+    pub body: Arc<Vec<u8>>,
+    /// Path of further roots to trust, for `https`.
+    pub ca_file: Option<String>,
 }
 
 impl Request {
@@ -95,7 +95,7 @@ impl Request {
     pub(super) fn encode_head(&self, credential: Option<&Secret>) -> Result<Vec<u8>, RequestFault> {
         self.check_line()?;
         let mut head = Head(Vec::with_capacity(512));
-        head.text(&[&self.method, " ", &self.path_and_query, " HTTP/1.1\r\n"]);
+        head.text(&[self.method, " ", &self.path_and_query, " HTTP/1.1\r\n"]);
         self.encode_host(&mut head);
         head.text(&["connection: close\r\naccept-encoding: identity\r\n"]);
         for (name, value) in &self.headers {
@@ -105,17 +105,16 @@ impl Request {
         }
         if let Some(slot) = &self.auth {
             let secret = credential.ok_or(RequestFault::CredentialMissing)?.expose();
-            let prefix = slot.prefix.unwrap_or_default();
             if !is_token(slot.header) {
                 return Err(RequestFault::FieldName);
             }
-            check_value(prefix).map_err(|()| RequestFault::FieldValue)?;
+            check_value(slot.prefix).map_err(|()| RequestFault::FieldValue)?;
             if secret.is_empty() || !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
                 return Err(RequestFault::CredentialValue);
             }
-            head.text(&[slot.header, ": ", prefix, secret, "\r\n"]);
+            head.text(&[slot.header, ": ", slot.prefix, secret, "\r\n"]);
         }
-        if !self.body.is_empty() || !matches!(self.method.as_str(), "GET" | "HEAD") {
+        if !self.body.is_empty() || !matches!(self.method, "GET" | "HEAD") {
             head.text(&["content-length: ", &self.body.len().to_string(), "\r\n"]);
         }
         head.text(&["\r\n"]);
@@ -139,7 +138,7 @@ impl Request {
     }
 
     fn check_line(&self) -> Result<(), RequestFault> {
-        if !is_token(&self.method) || self.method.eq_ignore_ascii_case("CONNECT") {
+        if !is_token(self.method) || self.method.eq_ignore_ascii_case("CONNECT") {
             return Err(RequestFault::Method);
         }
         let host = self.dial_host();

@@ -100,3 +100,22 @@ impl HeadReader {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The search for the blank line never looks at a byte twice: one that
+    /// appears where it has been is not found, so the work stays linear.
+    #[test]
+    fn the_search_goes_on_where_it_stopped() {
+        let mut reader = HeadReader::default();
+        let mut input = b"HTTP/1.1 200 OK\r\nx: 0123456789".as_slice();
+        assert_eq!(reader.fill(&mut input, 1000), Ok(false));
+        let at = reader.bytes.len() - 8;
+        reader.bytes[at..at + 4].copy_from_slice(b"\r\n\r\n");
+        assert_eq!(reader.fill(&mut b"more".as_slice(), 1000), Ok(false));
+        assert_eq!(reader.fill(&mut b"\r\n".as_slice(), 1000), Ok(false));
+        assert_eq!(reader.fill(&mut b"\r\n".as_slice(), 1000), Ok(true));
+    }
+}

@@ -1,17 +1,19 @@
 //! The request on its way out: head and body, slice by slice.
 
+use std::sync::Arc;
+
 /// What of the request is not handed out yet.
 #[derive(Default)]
 pub(super) struct Outgoing {
     head: Vec<u8>,
-    body: Vec<u8>,
+    body: Arc<Vec<u8>>,
     /// Bytes of the body that were handed out.
     sent: usize,
 }
 
 impl Outgoing {
     /// A whole request.
-    pub(super) const fn new(head: Vec<u8>, body: Vec<u8>) -> Self {
+    pub(super) fn new(head: Vec<u8>, body: Arc<Vec<u8>>) -> Self {
         Self {
             head,
             body,
@@ -20,12 +22,12 @@ impl Outgoing {
     }
 
     /// Bytes still to be handed out.
-    pub(super) const fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.head.len() + self.body.len().saturating_sub(self.sent)
     }
 
     /// Whether everything was handed out or dropped.
-    pub(super) const fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
@@ -42,7 +44,7 @@ impl Outgoing {
         slice
     }
 
-    /// Drops what is left, and its memory.
+    /// Drops what is left, and our hold of its memory.
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }
