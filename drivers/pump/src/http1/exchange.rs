@@ -171,7 +171,6 @@ impl Exchange {
             if self.stage == Stage::Securing && self.transform.is_ready() {
                 self.stage = Stage::Waiting;
                 self.progress = self.now;
-                self.write_on();
             }
             if !received.plaintext.is_empty() && !self.is_over() {
                 self.progress = self.now;

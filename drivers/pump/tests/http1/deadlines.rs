@@ -88,6 +88,12 @@ fn of_two_limits_that_passed_the_earlier_one_is_told() {
     feed(&mut exchange, &mut outcome, at(0), Input::Connected);
     feed(&mut exchange, &mut outcome, at(5000), Input::Tick);
     outcome.assert_failed(TransportFailure::Timeout(Phase::Head));
+
+    let (mut exchange, mut outcome) = start();
+    feed(&mut exchange, &mut outcome, at(0), Input::Connected);
+    feed(&mut exchange, &mut outcome, at(3500), Input::Wrote(1));
+    feed(&mut exchange, &mut outcome, at(5000), Input::Tick);
+    outcome.assert_failed(TransportFailure::Timeout(Phase::Total));
 }
 
 // covers: DEC-36

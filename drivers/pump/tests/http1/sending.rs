@@ -55,6 +55,21 @@ fn a_large_body_leaves_in_slices_as_the_transport_takes_them() {
 }
 
 #[test]
+fn slices_are_not_cut_small_by_a_transport_that_is_nearly_full() {
+    let (mut exchange, mut outcome) = uploading();
+    let first = outcome.written.len();
+    feed(
+        &mut exchange,
+        &mut outcome,
+        NOW,
+        Input::Wrote(first / 2 - 1),
+    );
+    assert_eq!(outcome.written.len(), first);
+    feed(&mut exchange, &mut outcome, NOW, Input::Wrote(1));
+    assert_eq!(outcome.written.len(), first + first / 2);
+}
+
+#[test]
 fn a_refusal_during_the_upload_ends_the_upload() {
     let (mut exchange, mut outcome) = uploading();
     let before = outcome.written.len();

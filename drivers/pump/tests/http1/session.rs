@@ -181,14 +181,11 @@ impl Session {
             let mut rest = piece.as_slice();
             while !rest.is_empty() && self.server_error.is_none() {
                 self.server.read_tls(&mut rest).unwrap();
-                match self.server.process_new_packets() {
-                    Ok(state) => {
-                        let mut plain = vec![0; state.plaintext_bytes_to_read()];
-                        self.server.reader().read_exact(&mut plain).unwrap();
-                        self.asked.extend(plain);
-                    }
-                    Err(error) => self.server_error = Some(error),
-                }
+                self.server_error = self.server.process_new_packets().err();
+                let mut plain = Vec::new();
+                // It would block where the plaintext ends.
+                let _ = self.server.reader().read_to_end(&mut plain);
+                self.asked.extend(plain);
             }
             if !self.exchange.is_over() {
                 self.input(Input::Wrote(count));

@@ -190,6 +190,25 @@ fn an_answer_beside_the_handshake_shows_no_cut() {
     );
 }
 
+/// The same for a record that is spoilt: request, alert, fault, in this order.
+#[test]
+fn a_spoilt_record_beside_the_handshake_shows_no_cut() {
+    for seed in 0..6 {
+        let mut session = Session::usual(VERSIONS[1], "question", Cuts::Whole);
+        session.deliver_to_server();
+        session.say("HTTP/1.1 403 No\r\n\r\n");
+        *session.to_client.last_mut().unwrap() ^= 1;
+        session.cuts = cuts(seed);
+        session.deliver_to_client();
+        let fault = TransportFailure::Tls(TlsFault::Protocol);
+        session.outcome.assert_failed(fault);
+        session.deliver_to_server();
+        assert!(session.asked.ends_with(b"question"));
+        let alert = Error::AlertReceived(AlertDescription::BadRecordMac);
+        assert_eq!(session.server_error, Some(alert));
+    }
+}
+
 #[test]
 fn the_handshake_has_a_limit_that_no_drip_moves() {
     let mut session = Session::usual(VERSIONS[1], "question", Cuts::Whole);

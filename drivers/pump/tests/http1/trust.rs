@@ -55,6 +55,10 @@ fn the_system_store_follows_the_environment() {
             let own = in_file(authority.pem());
             assert!(reaches(&store, &authority, Some(own.path())));
             assert_eq!(store.config(None).err(), Some(TlsFault::NoRoots));
+            // Nor is it once the store has been filled.
+            let system = std::env::var("SSL_CERT_FILE").unwrap();
+            fs::write(system, authority.pem()).unwrap();
+            assert!(reaches(&store, &authority, None));
         }
         Ok("partly usable") => {
             assert!(store.config(None).is_ok());
@@ -86,7 +90,11 @@ fn the_system_store_follows_the_environment() {
 fn a_ca_file_without_a_certificate_is_told() {
     let store = TrustStore::new();
     let junk = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
-    let too_large = vec![b'\n'; usize::try_from(MAX_CA_FILE_BYTES).unwrap() + 1];
+    let most = usize::try_from(MAX_CA_FILE_BYTES).unwrap();
+    let mut too_large = Authority::new().pem().into_bytes();
+    too_large.resize(most + 1, b'\n');
+    let fits = in_file(&too_large[..most]);
+    assert!(store.config(Some(fits.path())).is_ok());
     let broken = "-----BEGIN CERTIFICATE-----\n*\n-----END CERTIFICATE-----\n";
     for text in [
         b"".as_slice(),
