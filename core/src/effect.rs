@@ -208,10 +208,16 @@ mod tests {
         let mut effects = Effects::default();
         let id = effects.open(&Request::FlushRemote);
         let done = Answer::Flushed(Verdict::Passed);
-        assert_eq!(effects.settle(id, &Answer::Vetted(Verdict::Passed)), Err(Misuse::WrongAnswer));
+        assert_eq!(
+            effects.settle(id, &Answer::Vetted(Verdict::Passed)),
+            Err(Misuse::WrongAnswer)
+        );
         assert_eq!(effects.settle(id, &done), Ok(Standing::Open));
         assert_eq!(effects.settle(id, &done), Err(Misuse::EffectSettledTwice));
-        assert_eq!(effects.settle(EffectId(9), &done), Err(Misuse::UnknownEffect));
+        assert_eq!(
+            effects.settle(EffectId(9), &done),
+            Err(Misuse::UnknownEffect)
+        );
     }
 
     #[test]

@@ -16,9 +16,10 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod agent;
 pub mod agent_loop;
 pub mod correlate;
-//pub mod effect;
+pub mod effect;
 pub mod frame;
 pub mod guard;
 pub mod ids;
@@ -27,6 +28,7 @@ pub mod limits;
 pub mod link;
 pub mod machine;
 pub mod model;
+pub mod policy;
 pub mod schema;
 pub mod time;
 pub mod tool;

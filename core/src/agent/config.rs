@@ -5,12 +5,12 @@ use crate::correlate::OrphanPolicy;
 use crate::guard::Guard;
 use crate::ids::Seed;
 use crate::limits::Limits;
-use crate::schema::outbound::{ProviderDescriptor, ReasoningCapabilities};
+use crate::schema::outbound::ReasoningCapabilities;
+use crate::schema::payload::InitializePayload;
 use crate::schema::permission::PermissionMode;
 use crate::tool::ToolSpec;
 use alloc::string::String;
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 
 /// Configuration of an [`AgentSession`](super::AgentSession).
 #[derive(Clone, Debug)]
@@ -23,12 +23,10 @@ pub struct Config {
     pub version: String,
     /// Current directory, absolute.
     pub cwd: String,
-    /// Process id, as the answer to `initialize` tells it.
-    pub pid: u32,
     /// The selected provider.
     pub provider: Provider,
-    /// Every configured provider in file order (WIRE-024).
-    pub catalog: Vec<ProviderDescriptor>,
+    /// The answer to `initialize`, with the whole catalogue (WIRE-024).
+    pub initialize: InitializePayload,
     /// Tools offered to the model.
     pub tools: Arc<[ToolSpec]>,
     /// System prompt, if any.

@@ -3,18 +3,16 @@
 use super::{AgentSession, Event, Handshake, Output};
 use crate::correlate::Unmatched;
 use crate::json::RawJson;
-use crate::schema::inbound::{ControlRequest, ControlResponse, Operation, ResponseBody};
-use crate::schema::outbound::{ControlResponseOut, Outbound};
+use crate::schema::inbound::{self, ControlRequest, Operation, ResponseBody};
+use crate::schema::outbound::{Answer, ControlResponse, Outbound};
 use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 
 /// Why the three operations with fixed answers fail (WIRE, Control operations).
-const SET_MODEL: &str = "the provider and its model are fixed for this process; restart with --provider <id>";
-const SET_PERMISSION_MODE: &str =
-    "the permission mode cannot be changed while the session runs; start a new session with --permission-mode <mode>";
-const SET_THINKING: &str =
-    "reasoning effort is declared by the provider entry and is no mutable thinking-token budget; restart with --provider <id>";
+const SET_MODEL: &str =
+    "the provider and its model are fixed for this process; restart with --provider <id>";
+const SET_PERMISSION_MODE: &str = "the permission mode cannot be changed while the session runs; start a new session with --permission-mode <mode>";
+const SET_THINKING: &str = "reasoning effort is declared by the provider entry and is no mutable thinking-token budget; restart with --provider <id>";
 
 impl AgentSession {
     pub(super) fn control_request(&mut self, request: ControlRequest) {
@@ -52,30 +50,39 @@ impl AgentSession {
     fn initialize(&mut self, id: &str, extra_fields: bool) {
         if self.handshake == Handshake::Done {
             let pending = self.open_questions();
-            let response = ControlResponseOut::error(id, "already initialized").with_pending(pending);
+            let error = "already initialized".to_string();
+            let mut response = ControlResponse::error(id.into(), error);
+            if let Answer::Error(answer) = &mut response.response {
+                answer.pending_permission_requests = Some(pending);
+            }
             return self.send(&Outbound::ControlResponse(response));
         }
         if extra_fields {
             self.handshake = Handshake::Rejected;
-            return self.refuse(id, "initialize does not accept operation fields".to_string());
+            return self.refuse(
+                id,
+                "initialize does not accept operation fields".to_string(),
+            );
         }
         self.handshake = Handshake::Done;
         self.send_initialize_answer(id);
     }
 
-    fn open_questions(&self) -> Vec<RawJson> {
-        self.waiters.iter().map(|pending| pending.waiter.envelope().clone()).collect()
-    }
-
     pub(super) fn answer(&mut self, id: &str, payload: Option<RawJson>) {
-        self.send(&Outbound::ControlResponse(ControlResponseOut::success(id, payload)));
+        self.send(&Outbound::ControlResponse(ControlResponse::success(
+            id.into(),
+            payload,
+        )));
     }
 
     fn refuse(&mut self, id: &str, error: String) {
-        self.send(&Outbound::ControlResponse(ControlResponseOut::error(id, error)));
+        self.send(&Outbound::ControlResponse(ControlResponse::error(
+            id.into(),
+            error,
+        )));
     }
 
-    pub(super) fn control_response(&mut self, response: ControlResponse) {
+    pub(super) fn control_response(&mut self, response: inbound::ControlResponse) {
         if let Some(uuid) = &response.uuid {
             // Every response closes its lifecycle, late and orphaned ones too (WIRE-PERM-073).
             let event = Event::CommandClosed { uuid: uuid.clone() };
@@ -87,8 +94,12 @@ impl AgentSession {
         }
     }
 
-    fn unmatched(&mut self, response: ControlResponse) {
-        let ResponseBody::Success { payload, tool_use_id } = response.body else {
+    fn unmatched(&mut self, response: inbound::ControlResponse) {
+        let ResponseBody::Success {
+            payload,
+            tool_use_id,
+        } = response.body
+        else {
             if self.waiters.unmatched(&response.id, None) != Unmatched::Late {
                 self.warn("a control response matches no open request and was ignored");
             }
@@ -101,7 +112,10 @@ impl AgentSession {
             }
             Unmatched::Admitted => {
                 if let (Some(tool_use_id), Some(payload)) = (tool_use_id, payload) {
-                    self.out.push_back(Output::Event(Event::OrphanAnswer { tool_use_id, payload }));
+                    self.out.push_back(Output::Event(Event::OrphanAnswer {
+                        tool_use_id,
+                        payload,
+                    }));
                 }
             }
         }

@@ -6,6 +6,7 @@ use crate::schema::outbound::{Outbound, SessionState};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
+use alloc::vec::Vec;
 
 impl AgentSession {
     /// Ends the running turn; `ack` is the host's request that asked for it.
@@ -72,8 +73,12 @@ impl AgentSession {
         self.set_state(SessionState::Idle);
     }
 
-    fn report_cancelled(&mut self, errors: alloc::vec::Vec<String>) {
-        let report = TurnReport { text: String::new(), errors, is_error: true };
+    fn report_cancelled(&mut self, errors: Vec<String>) {
+        let report = TurnReport {
+            text: String::new(),
+            errors,
+            is_error: true,
+        };
         self.out.push_back(Output::Event(Event::TurnEnded(report)));
     }
 
@@ -86,7 +91,10 @@ impl AgentSession {
         self.link.latch();
         if !matches!(self.stage, Stage::Closing(_)) {
             let text = format!("{text}; the session ends");
-            self.out.push_back(Output::Diagnostic(Diagnostic { severity: Severity::Error, text }));
+            self.out.push_back(Output::Diagnostic(Diagnostic {
+                severity: Severity::Error,
+                text,
+            }));
             self.stage = Stage::Closing(1);
         }
     }
@@ -100,7 +108,7 @@ impl AgentSession {
         self.cancel_turn(None);
         while self.queue.pop().is_some() {}
         self.flushing = None;
-        let open: alloc::vec::Vec<_> = self.effects.iter().map(|(id, _)| id).collect();
+        let open: Vec<_> = self.effects.iter().map(|(id, _)| id).collect();
         for id in open {
             self.cancel_effect(id);
         }
@@ -120,4 +128,3 @@ impl AgentSession {
         }
     }
 }
-

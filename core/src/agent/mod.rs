@@ -26,8 +26,6 @@ mod partial;
 mod permission;
 mod queue;
 mod records;
-#[cfg(test)]
-mod tests;
 mod turns;
 mod users;
 
@@ -46,7 +44,6 @@ use crate::time::Instant;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 use permission::Waiter;
 use queue::Queue;
 use turns::Turn;
@@ -194,8 +191,15 @@ impl AgentSession {
     }
 
     fn send_guarded(&mut self, record: &Outbound, guard: &crate::guard::Guard) {
-        let uuid = if record.is_session_record() { self.ids.uuid() } else { String::new() };
-        let ids = crate::schema::outbound::RecordIds { uuid: &uuid, session_id: &self.session_id };
+        let uuid = if record.is_session_record() {
+            self.ids.uuid()
+        } else {
+            String::new()
+        };
+        let ids = crate::schema::outbound::RecordIds {
+            uuid: &uuid,
+            session_id: &self.session_id,
+        };
         if self.link.send(guard, |writer| record.write(ids, writer)) == Err(Refused::Credential) {
             self.latch("a record held a credential and was not written");
         }
@@ -237,7 +241,8 @@ impl AgentSession {
 
     fn diagnose(&mut self, severity: Severity, text: String) {
         let text = self.config.credentials.redact(&text).into_owned();
-        self.out.push_back(Output::Diagnostic(Diagnostic { severity, text }));
+        self.out
+            .push_back(Output::Diagnostic(Diagnostic { severity, text }));
     }
 
     // ---- effects --------------------------------------------------------------------
@@ -259,7 +264,9 @@ impl AgentSession {
             Answer::Tool(outcome) => self.tool_done(id, outcome),
             Answer::Persisted(Verdict::Passed) => {}
             Answer::Persisted(Verdict::Failed) => {
-                self.warn("permission updates could not be stored; they hold for this session only");
+                self.warn(
+                    "permission updates could not be stored; they hold for this session only",
+                );
             }
             Answer::Flushed(verdict) => self.flushed(id, verdict),
             Answer::Vetted(Verdict::Passed) => {

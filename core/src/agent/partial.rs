@@ -4,9 +4,10 @@ use crate::agent_loop::{Opened, Piece, Streamed};
 use crate::json::RawJson;
 use crate::model::Usage;
 use crate::schema::outbound::{
-    AssistantMessage, BlockDelta, ContentBlock, ContentBlockDelta, ContentBlockStart, ContentBlockStop,
-    InputJsonDelta, MessageChange, MessageDelta, MessageEnd, MessageEvent, MessageStart, MessageStop,
-    SignatureDelta, TextBlock, TextDelta, ThinkingBlock, ThinkingDelta, ToolUseBlock,
+    AssistantMessage, BlockDelta, ContentBlock, ContentBlockDelta, ContentBlockStart,
+    ContentBlockStop, InputJsonDelta, MessageChange, MessageDelta, MessageEnd, MessageEvent,
+    MessageStart, MessageStop, SignatureDelta, TextBlock, TextDelta, ThinkingBlock, ThinkingDelta,
+    ToolUseBlock,
 };
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -26,11 +27,16 @@ pub(super) fn events(streamed: Streamed, id: Arc<str>, model: Arc<str>) -> Vec<M
             delta: delta(piece),
         })],
         Streamed::Closed { block } => {
-            vec![MessageEvent::BlockStop(ContentBlockStop { index: block as u64 })]
+            vec![MessageEvent::BlockStop(ContentBlockStop {
+                index: block as u64,
+            })]
         }
         Streamed::Ended { stop, usage } => vec![
             MessageEvent::MessageDelta(MessageDelta {
-                delta: MessageChange { stop_reason: stop.and_then(MessageStop::of), stop_sequence: None },
+                delta: MessageChange {
+                    stop_reason: stop.and_then(MessageStop::of),
+                    stop_sequence: None,
+                },
                 usage,
             }),
             MessageEvent::MessageStop(MessageEnd {}),
@@ -54,13 +60,18 @@ fn start(id: Arc<str>, model: Arc<str>) -> MessageEvent {
 
 fn opened(kind: Opened) -> ContentBlock {
     match kind {
-        Opened::Text => ContentBlock::Text(TextBlock { text: String::new() }),
-        Opened::Thinking => {
-            ContentBlock::Thinking(ThinkingBlock { thinking: String::new(), signature: String::new() })
-        }
-        Opened::Call { id, name } => {
-            ContentBlock::ToolUse(ToolUseBlock { id, name, input: RawJson::empty_object() })
-        }
+        Opened::Text => ContentBlock::Text(TextBlock {
+            text: String::new(),
+        }),
+        Opened::Thinking => ContentBlock::Thinking(ThinkingBlock {
+            thinking: String::new(),
+            signature: String::new(),
+        }),
+        Opened::Call { id, name } => ContentBlock::ToolUse(ToolUseBlock {
+            id,
+            name,
+            input: RawJson::empty_object(),
+        }),
     }
 }
 

@@ -7,14 +7,18 @@
 //!                            -> aborted  -> cancelled or denied
 //! ```
 
+use super::catalog::raw;
 use super::{AgentSession, records};
 use crate::agent_loop::LoopInput;
-use crate::correlate::Pending;
+use crate::correlate::{Pending, RequestId};
 use crate::effect::Request;
 use crate::json::RawJson;
 use crate::policy::{Judgement, Question, string_member};
 use crate::schema::inbound::{ControlResponse, ResponseBody};
-use crate::schema::outbound::{CanUseTool, Outbound, PermissionDenial, RequiresAction, SessionState, StateChanged};
+use crate::schema::outbound::{
+    self, CanUseTool, ControlRequest, HostRequest, Outbound, PermissionDenial, RequiresAction,
+    SessionState, StateChanged,
+};
 use crate::schema::permission::{Allow, Deny, PermissionAnswer, PermissionUpdate};
 use crate::tool::{Access, ToolCall, ToolOutcome, ToolSpec};
 use alloc::format;
@@ -28,13 +32,13 @@ pub(super) struct Waiter {
     /// Place of the call in its batch.
     place: usize,
     call: ToolCall,
-    /// The whole request as it was sent, to be repeated (DEC-19).
-    envelope: RawJson,
+    request: CanUseTool,
 }
 
-impl Waiter {
-    pub(super) const fn envelope(&self) -> &RawJson {
-        &self.envelope
+fn envelope(id: &RequestId, request: CanUseTool) -> ControlRequest {
+    ControlRequest {
+        request_id: id.shared(),
+        request: HostRequest::CanUseTool(request),
     }
 }
 
@@ -49,7 +53,11 @@ impl AgentSession {
     pub(super) fn decide(&mut self, place: usize, call: &ToolCall) -> Option<LoopInput> {
         let tool = self.agent_loop.tool(&call.name)?.clone();
         match self.policy.judge(&tool, &call.input) {
-            Judgement::Allow(access) => Some(LoopInput::Allow { place, access, input: None }),
+            Judgement::Allow(access) => Some(LoopInput::Allow {
+                place,
+                access,
+                input: None,
+            }),
             Judgement::Deny(reason) => Some(self.deny(place, call, reason.to_string())),
             Judgement::Ask(_) if !self.config.host_answers => {
                 let reason = "This call needs permission, and nobody can be asked.".to_string();
@@ -67,15 +75,25 @@ impl AgentSession {
         }
     }
 
+    /// Every open question as it was sent, in registration order (DEC-19).
+    pub(super) fn open_questions(&self) -> Vec<RawJson> {
+        let envelope =
+            |pending: &Pending<Waiter>| raw(&envelope(&pending.id, pending.waiter.request.clone()));
+        self.waiters.iter().map(envelope).collect()
+    }
+
     fn deny(&mut self, place: usize, call: &ToolCall, reason: String) -> LoopInput {
-        LoopInput::Settle { place, outcome: self.denial(call, reason) }
+        LoopInput::Settle {
+            place,
+            outcome: self.denial(call, reason),
+        }
     }
 
     fn denial(&mut self, call: &ToolCall, reason: String) -> ToolOutcome {
         if let Some(turn) = &mut self.turn {
             turn.denials.push(PermissionDenial {
-                tool_name: call.name.to_string(),
-                tool_use_id: call.id.to_string(),
+                tool_name: Arc::clone(&call.name),
+                tool_use_id: Arc::clone(&call.id),
                 tool_input: call.input.clone(),
             });
         }
@@ -85,44 +103,50 @@ impl AgentSession {
     /// Publishes `requires_action` and sends the question; both share their
     /// identifiers and the original input (WIRE-PERM-023).
     fn ask(&mut self, place: usize, call: &ToolCall, tool: &ToolSpec, question: Question) {
-        let id = self.ids.tagged("req_");
         let description = describe(tool, &call.input);
         let request = CanUseTool {
-            tool_name: call.name.to_string(),
-            input: call.input.clone(),
-            tool_use_id: call.id.to_string(),
-            permission_suggestions: None,
             blocked_path: question.blocked_path,
             decision_reason: question.decision_reason.map(ToString::to_string),
-            title: None,
-            display_name: None,
             description: Some(description.clone()),
-            agent_id: None,
+            ..CanUseTool::new(
+                Arc::clone(&call.name),
+                call.input.clone(),
+                Arc::clone(&call.id),
+            )
         };
-        let record = Outbound::ControlRequest(records::control_request(&id, request));
-        let waiter = Waiter { place, call: call.clone(), envelope: records::raw(&record) };
+        let waiter = Waiter {
+            place,
+            call: call.clone(),
+            request: request.clone(),
+        };
         // Registered before the envelope can drain (WIRE-006).
-        let id = self.waiters.register(id, Some(Arc::clone(&call.id)), waiter);
+        let id = self.ids.tagged("req_");
+        let id = self
+            .waiters
+            .register(id, Some(Arc::clone(&call.id)), waiter);
         self.state = SessionState::RequiresAction;
-        self.send(&Outbound::StateChanged(StateChanged::requires_action(RequiresAction {
-            request_id: id.as_str().to_string(),
-            tool_name: call.name.to_string(),
-            tool_use_id: call.id.to_string(),
-            description,
-            input: call.input.clone(),
-        })));
-        self.send(&record);
+        self.send(&Outbound::StateChanged(StateChanged::requires_action(
+            RequiresAction {
+                request_id: id.shared(),
+                tool_name: Arc::clone(&call.name),
+                tool_use_id: Arc::clone(&call.id),
+                description,
+                input: call.input.clone(),
+            },
+        )));
+        self.send(&Outbound::ControlRequest(envelope(&id, request)));
     }
 
     /// Settles the waiter an answer selected.
     pub(super) fn resolve(&mut self, pending: Pending<Waiter>, response: ControlResponse) {
-        if self.config.replay_user_messages {
-            self.send(&records::replay_response(&response));
+        if self.config.replay_user_messages
+            && let Some(echo) = outbound::ControlResponse::echo(&response)
+        {
+            self.send(&Outbound::ControlResponse(echo));
         }
         let decision = match response.body {
-            ResponseBody::Success { payload, .. } => {
-                PermissionAnswer::parse(payload.as_ref()).map_err(|fault| format!("{FAILED} {fault}"))
-            }
+            ResponseBody::Success { payload, .. } => PermissionAnswer::parse(payload.as_ref())
+                .map_err(|fault| format!("{FAILED} {fault}")),
             ResponseBody::Error { message, .. } => Err(format!("{FAILED} {message}")),
             ResponseBody::Invalid { reason } => Err(format!("{FAILED} {reason}")),
         };
@@ -140,12 +164,18 @@ impl AgentSession {
 
     fn allowed(&mut self, place: usize, allow: &Allow) {
         if allow.updates_dropped() {
-            self.warn("updatedPermissions of a permission answer are invalid; none of them was applied");
+            self.warn(
+                "updatedPermissions of a permission answer are invalid; none of them was applied",
+            );
         }
         self.apply_updates(allow.updates());
         self.back_to_running();
         let input = allow.updated_input().cloned();
-        self.feed_loop(LoopInput::Allow { place, access: Access::Granted, input });
+        self.feed_loop(LoopInput::Allow {
+            place,
+            access: Access::Granted,
+            input,
+        });
     }
 
     fn denied(&mut self, place: usize, call: &ToolCall, deny: Deny) {
@@ -165,7 +195,11 @@ impl AgentSession {
         for update in updates {
             self.policy.apply(update);
         }
-        let stored: Vec<_> = updates.iter().filter(|update| update.destination().is_persisted()).cloned().collect();
+        let stored: Vec<_> = updates
+            .iter()
+            .filter(|update| update.destination().is_persisted())
+            .cloned()
+            .collect();
         if !stored.is_empty() {
             self.start(Request::Persist(stored));
         }
@@ -210,7 +244,11 @@ fn describe(tool: &ToolSpec, input: &RawJson) -> String {
     let shown = |member: &str| string_member(input, member).filter(|text| !text.trim().is_empty());
     let activity = shown("description")
         .or_else(|| shown("command").map(|command| format!("Run: {command}")))
-        .or_else(|| tool.path_member.and_then(shown).map(|path| format!("{} {path}", tool.name)));
+        .or_else(|| {
+            tool.path_member
+                .and_then(shown)
+                .map(|path| format!("{} {path}", tool.name))
+        });
     match activity {
         Some(text) if text.chars().count() > DESCRIPTION_CHARS => {
             let mut cut: String = text.chars().take(DESCRIPTION_CHARS).collect();

@@ -29,8 +29,14 @@ impl core::fmt::Display for Full {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Self::Records(limit) => write!(f, "input queue is full: {limit} prompts are waiting"),
-            Self::Weight(limit) => write!(f, "input queue is full: waiting prompts may weigh {limit} bytes"),
-            Self::TooHeavy(limit) => write!(f, "user record weighs more than the {limit} bytes a queue may hold"),
+            Self::Weight(limit) => write!(
+                f,
+                "input queue is full: waiting prompts may weigh {limit} bytes"
+            ),
+            Self::TooHeavy(limit) => write!(
+                f,
+                "user record weighs more than the {limit} bytes a queue may hold"
+            ),
         }
     }
 }
@@ -97,19 +103,27 @@ mod tests {
             timestamp: None,
             weight,
         };
-        Prompt { uuid: uuid.into(), record }
+        Prompt {
+            uuid: uuid.into(),
+            record,
+        }
     }
 
     // covers: DEC-15
     #[test]
     fn now_goes_before_next_before_later() {
         let mut queue = Queue::default();
-        for (uuid, priority) in
-            [("a", Priority::Later), ("b", Priority::Next), ("c", Priority::Now), ("d", Priority::Next), ("e", Priority::Now)]
-        {
+        for (uuid, priority) in [
+            ("a", Priority::Later),
+            ("b", Priority::Next),
+            ("c", Priority::Now),
+            ("d", Priority::Next),
+            ("e", Priority::Now),
+        ] {
             queue.push(prompt(uuid, priority, 1));
         }
-        let order: Vec<_> = core::iter::from_fn(|| queue.pop().map(|p| p.uuid.to_string())).collect();
+        let order: Vec<_> =
+            core::iter::from_fn(|| queue.pop().map(|p| p.uuid.to_string())).collect();
         assert_eq!(order, ["c", "e", "b", "d", "a"]);
     }
 
@@ -118,9 +132,15 @@ mod tests {
     fn the_bounds_are_128_prompts_and_16_mib() {
         let limits = Limits::default();
         let mut queue = Queue::default();
-        assert_eq!(queue.admits(16 * 1024 * 1024 + 1, &limits), Err(Full::TooHeavy(16 * 1024 * 1024)));
+        assert_eq!(
+            queue.admits(16 * 1024 * 1024 + 1, &limits),
+            Err(Full::TooHeavy(16 * 1024 * 1024))
+        );
         queue.push(prompt("big", Priority::Next, 16 * 1024 * 1024));
-        assert_eq!(queue.admits(1, &limits), Err(Full::Weight(16 * 1024 * 1024)));
+        assert_eq!(
+            queue.admits(1, &limits),
+            Err(Full::Weight(16 * 1024 * 1024))
+        );
         queue.pop();
         for _ in 0..128 {
             assert_eq!(queue.admits(1, &limits), Ok(()));

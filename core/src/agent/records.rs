@@ -7,8 +7,8 @@ use crate::schema::Money;
 use crate::schema::outbound::{
     Accounting, AssistantMessage, AssistantRecord, AttachmentImportRejected, ContentBlock,
     ControlCancelRequest, ErrorSubtype, MessageEvent, MessageStop, ModelUsage, Outbound,
-    PermissionDenial, ResultError, ResultRecord, ResultStop, ResultSuccess, StreamEvent, TextBlock, Timing,
-    ToolResultRecord,
+    PermissionDenial, RejectReason, ResultError, ResultRecord, ResultStop, ResultSuccess,
+    StreamEvent, TextBlock, Timing, ToolResultRecord,
 };
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -32,7 +32,10 @@ pub(super) struct Books {
 impl Books {
     /// The books of a prompt that never ran. Nothing was used, at any price.
     fn unused(provider: &Provider) -> Self {
-        Self { cost: provider.pricing.map(|_| Money::ZERO), ..Self::default() }
+        Self {
+            cost: provider.pricing.map(|_| Money::ZERO),
+            ..Self::default()
+        }
     }
 
     fn timing(&self) -> Timing {
@@ -98,16 +101,34 @@ pub(super) fn error(
 }
 
 /// The result that refuses a record, or ends the stream (DEC-10).
-pub(super) fn input_error(provider: &Provider, text: String, prompt_uuid: Option<Arc<str>>) -> ResultRecord {
+pub(super) fn input_error(
+    provider: &Provider,
+    text: String,
+    prompt_uuid: Option<Arc<str>>,
+) -> ResultRecord {
     let books = Books::unused(provider);
-    error(provider, ErrorSubtype::DuringExecution, ResultStop::InputError, text, books, prompt_uuid)
+    error(
+        provider,
+        ErrorSubtype::DuringExecution,
+        ResultStop::InputError,
+        text,
+        books,
+        prompt_uuid,
+    )
 }
 
 /// The result of an accepted prompt that the session's end overtook (DEC-10).
 pub(super) fn never_ran(provider: &Provider, text: &str, prompt_uuid: Arc<str>) -> ResultRecord {
     let books = Books::unused(provider);
     let (subtype, stop) = (ErrorSubtype::DuringExecution, ResultStop::Cancelled);
-    error(provider, subtype, stop, text.to_string(), books, Some(prompt_uuid))
+    error(
+        provider,
+        subtype,
+        stop,
+        text.to_string(),
+        books,
+        Some(prompt_uuid),
+    )
 }
 
 /// What the result says of a turn that did not end well (DEC-21, DEC-42).
@@ -115,7 +136,11 @@ pub(super) fn error_of(outcome: TurnOutcome) -> (ErrorSubtype, ResultStop, Strin
     match outcome {
         TurnOutcome::Failed(failure) => {
             let text = format!("{}: {}", api_error_text(&failure), failure.message);
-            (ErrorSubtype::DuringExecution, ResultStop::ProviderError, text)
+            (
+                ErrorSubtype::DuringExecution,
+                ResultStop::ProviderError,
+                text,
+            )
         }
         TurnOutcome::MaxTurns(limit) => {
             let text = format!("the limit of {limit} model requests for one prompt is reached");
@@ -175,21 +200,33 @@ pub(super) fn api_error(failure: &ModelFailure, id: Arc<str>, model: Arc<str>) -
 
 /// The terminal result of a call.
 pub(super) fn tool_result(result: ToolResult) -> Outbound {
-    let ToolResult { tool_use_id, content, is_error } = result;
+    let ToolResult {
+        tool_use_id,
+        content,
+        is_error,
+    } = result;
     Outbound::ToolResult(ToolResultRecord::new(tool_use_id, content, is_error, None))
 }
 
 /// A piece of an answer that is still coming.
 pub(super) const fn stream_event(event: MessageEvent) -> Outbound {
-    Outbound::StreamEvent(StreamEvent { event, parent_tool_use_id: None })
+    Outbound::StreamEvent(StreamEvent {
+        event,
+        parent_tool_use_id: None,
+    })
 }
 
 /// Takes a question back.
 pub(super) fn cancel_request(id: &str) -> Outbound {
-    Outbound::ControlCancelRequest(ControlCancelRequest { request_id: id.into() })
+    Outbound::ControlCancelRequest(ControlCancelRequest {
+        request_id: id.into(),
+    })
 }
 
 /// The answer of a text-only session to an upload (DEC-09, DEC-23).
 pub(super) fn attachments_unavailable(upload_id: &str) -> Outbound {
-    Outbound::AttachmentImportRejected(AttachmentImportRejected::new(upload_id.into(), "attachments_unavailable"))
+    Outbound::AttachmentImportRejected(AttachmentImportRejected {
+        upload_id: upload_id.into(),
+        reason: RejectReason::AttachmentsUnavailable,
+    })
 }

@@ -1,8 +1,8 @@
 //! Turns: from a queued prompt to its result and `idle`.
 
 use super::queue::Prompt;
-use super::{partial, records};
 use super::{AgentSession, Event, Output, Stage, TurnReport};
+use super::{partial, records};
 use crate::agent_loop::{FinishedBlock, LoopInput, Step, Streamed, TurnEnd, TurnOutcome};
 use crate::effect::{EffectId, Request, Verdict};
 use crate::machine::Machine as _;
@@ -85,12 +85,17 @@ impl AgentSession {
     /// the output is closed nothing new is begun.
     fn step(&mut self, step: Step) -> Option<LoopInput> {
         match step {
-            Step::Request(_) | Step::Decide { .. } | Step::Run { .. } if self.link.is_latched() => {}
+            Step::Request(_) | Step::Decide { .. } | Step::Run { .. } if self.link.is_latched() => {
+            }
             Step::Request(request) => self.ask_model(request),
             Step::Streamed(streamed) => self.show_partial(streamed),
             Step::Block(block) => self.show_block(block),
             Step::Decide { place, call } => return self.decide(place, &call),
-            Step::Run { call, place, access } => self.run_tool(place, call, access),
+            Step::Run {
+                call,
+                place,
+                access,
+            } => self.run_tool(place, call, access),
             Step::Settled(result) => self.send(&records::tool_result(result)),
             Step::Failed(failure) => self.show_failure(&failure),
             Step::End(end) => self.end_turn(end),
@@ -152,11 +157,18 @@ impl AgentSession {
         if let Some(id) = self.close_model_clock() {
             self.cancel_effect(id);
         }
-        let tools = self.turn.as_mut().map(|turn| core::mem::take(&mut turn.tools)).unwrap_or_default();
+        let tools = self
+            .turn
+            .as_mut()
+            .map(|turn| core::mem::take(&mut turn.tools))
+            .unwrap_or_default();
         for id in tools.into_keys() {
             self.cancel_effect(id);
         }
-        self.feed_loop(LoopInput::Cancel { first, reason: CANCELLED });
+        self.feed_loop(LoopInput::Cancel {
+            first,
+            reason: CANCELLED,
+        });
     }
 
     // ---- what the host sees ---------------------------------------------------------
@@ -203,7 +215,11 @@ impl AgentSession {
     pub(super) fn set_state(&mut self, state: SessionState) {
         if self.state != state {
             self.state = state;
-            self.send(&Outbound::StateChanged(StateChanged::plain(state)));
+            let record = match state {
+                SessionState::Idle => StateChanged::IDLE,
+                SessionState::Running | SessionState::RequiresAction => StateChanged::RUNNING,
+            };
+            self.send(&Outbound::StateChanged(record));
         }
     }
 
@@ -249,12 +265,29 @@ impl AgentSession {
         let provider = &self.config.provider;
         let (subtype, stop, error) = match end.outcome {
             TurnOutcome::Done { stop, text } => {
-                let report = TurnReport { text: text.clone(), errors: Vec::new(), is_error: false };
-                return (records::success(provider, ResultStop::of(stop), text, books, uuid), report);
+                let report = TurnReport {
+                    text: text.clone(),
+                    errors: Vec::new(),
+                    is_error: false,
+                };
+                return (
+                    records::success(provider, ResultStop::of(stop), text, books, uuid),
+                    report,
+                );
             }
-            outcome => records::error_of(outcome),
+            outcome @ (TurnOutcome::Failed(_)
+            | TurnOutcome::MaxTurns(_)
+            | TurnOutcome::Budget
+            | TurnOutcome::Cancelled) => records::error_of(outcome),
         };
-        let report = TurnReport { text: String::new(), errors: vec![error.clone()], is_error: true };
-        (records::error(provider, subtype, stop, error, books, uuid), report)
+        let report = TurnReport {
+            text: String::new(),
+            errors: vec![error.clone()],
+            is_error: true,
+        };
+        (
+            records::error(provider, subtype, stop, error, books, uuid),
+            report,
+        )
     }
 }

@@ -37,7 +37,9 @@ impl AgentSession {
                 self.warn(format!("a replayed {kind} record was ignored"));
             }
             Inbound::Unknown { kind } => {
-                self.warn(format!("an input record of the unknown type {kind:?} was ignored"));
+                self.warn(format!(
+                    "an input record of the unknown type {kind:?} was ignored"
+                ));
             }
         }
     }
@@ -77,7 +79,11 @@ impl AgentSession {
     }
 
     fn prompt_uuid(&mut self, record: &UserRecord) -> Arc<str> {
-        record.uuid.clone().unwrap_or_else(|| self.ids.uuid()).into()
+        record
+            .uuid
+            .clone()
+            .unwrap_or_else(|| self.ids.uuid())
+            .into()
     }
 
     /// A replayed user record is prior context and starts no turn (DEC-44).
@@ -93,7 +99,9 @@ impl AgentSession {
     /// A UUID seen before is no new prompt (DEC-44).
     fn repeated(&mut self, record: &UserRecord, uuid: Arc<str>) {
         if !self.config.replay_user_messages {
-            self.warn(format!("a user record repeats the uuid {uuid} and was ignored"));
+            self.warn(format!(
+                "a user record repeats the uuid {uuid} and was ignored"
+            ));
         }
         self.echo(record, uuid);
     }
@@ -108,16 +116,23 @@ impl AgentSession {
     /// Refuses one user record; everything else goes on (WIRE-021).
     fn reject(&mut self, uuid: Option<String>, reason: String) {
         self.books.rejected = true;
-        let result = records::input_error(&self.config.provider, reason.clone(), uuid.map(Into::into));
+        let result =
+            records::input_error(&self.config.provider, reason.clone(), uuid.map(Into::into));
         self.send(&Outbound::Result(result));
         self.warn(format!("a user record was refused: {reason}"));
-        let report = TurnReport { text: String::new(), errors: vec![reason], is_error: true };
+        let report = TurnReport {
+            text: String::new(),
+            errors: vec![reason],
+            is_error: true,
+        };
         self.out.push_back(Output::Event(Event::TurnEnded(report)));
     }
 
     /// A prompt of the embedder, such as the one on the command line.
     pub(super) fn local_prompt(&mut self, text: String) {
-        let weight = text.len().saturating_add(self.config.limits.queue_overhead_bytes);
+        let weight = text
+            .len()
+            .saturating_add(self.config.limits.queue_overhead_bytes);
         self.user(UserRecord {
             uuid: None,
             content: UserContent::Text(text),

@@ -232,11 +232,15 @@ impl Answer {
         let mut blocks = core::mem::take(&mut self.behind_calls);
         blocks.extend(last);
         // A tool stop without any call is none (DEC-51), and calls ask for answers.
-        let stop = match self.stop.unwrap_or(StopReason::EndTurn) {
-            StopReason::ToolUse if self.calls.is_empty() => StopReason::EndTurn,
-            StopReason::EndTurn if !self.calls.is_empty() => StopReason::ToolUse,
-            stop => stop,
-        };
+        let mut stop = self.stop.unwrap_or(StopReason::EndTurn);
+        if matches!(stop, StopReason::EndTurn | StopReason::ToolUse) {
+            let calls = !self.calls.is_empty();
+            stop = if calls {
+                StopReason::ToolUse
+            } else {
+                StopReason::EndTurn
+            };
+        }
         self.out.push_back(Streamed::Ended {
             stop: Some(stop),
             usage: self.usage,

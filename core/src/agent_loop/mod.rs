@@ -292,9 +292,10 @@ impl AgentLoop {
 
     fn show_streamed(&mut self) {
         while let Some(streamed) = self.answer.poll() {
-            match streamed {
-                Streamed::Block(block) => self.show_block(block, None, None),
-                other => self.out.push_back(Step::Streamed(other)),
+            if let Streamed::Block(block) = streamed {
+                self.show_block(block, None, None);
+            } else {
+                self.out.push_back(Step::Streamed(streamed));
             }
         }
     }

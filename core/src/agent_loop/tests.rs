@@ -86,13 +86,8 @@ fn end(steps: &[Step]) -> &TurnEnd {
 }
 
 fn settled(steps: &[Step]) -> Vec<(&str, bool, &str)> {
-    let result = |step: &Step| match step {
-        Step::Settled(_) => true,
-        _ => false,
-    };
     steps
         .iter()
-        .filter(|step| result(step))
         .filter_map(|step| match step {
             Step::Settled(ToolResult {
                 tool_use_id,

@@ -13,11 +13,15 @@ pub(super) fn every_part(line: &str, pattern: &str) -> bool {
 
 /// Whether the pattern covers some part of the line, those inside substitutions included.
 pub(super) fn some_part(line: &str, pattern: &str) -> bool {
-    line.split(['`', '(', ')', '{', '}']).flat_map(parts).any(|part| covers(pattern, part))
+    line.split(['`', '(', ')', '{', '}'])
+        .flat_map(parts)
+        .any(|part| covers(pattern, part))
 }
 
 fn parts(line: &str) -> impl Iterator<Item = &str> {
-    line.split([';', '&', '|', '\n']).map(str::trim).filter(|part| !part.is_empty())
+    line.split([';', '&', '|', '\n'])
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
 }
 
 /// `prefix:*` covers the prefix and whatever follows it after a blank; any

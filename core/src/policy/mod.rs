@@ -54,7 +54,11 @@ impl Policy {
     /// A context without rules.
     #[must_use]
     pub fn new(mode: PermissionMode, cwd: String) -> Self {
-        Self { mode, rules: Vec::new(), directories: alloc::vec![(None, cwd)] }
+        Self {
+            mode,
+            rules: Vec::new(),
+            directories: alloc::vec![(None, cwd)],
+        }
     }
 
     /// The mode in force.
@@ -78,13 +82,20 @@ impl Policy {
     }
 
     fn apply_rules(&mut self, update: &RulesUpdate) {
-        let RulesUpdate { action, rules, behavior, destination } = update;
+        let RulesUpdate {
+            action,
+            rules,
+            behavior,
+            destination,
+        } = update;
         let of_kind = |to: &Destination, kind: &Behavior| (to, kind) == (destination, behavior);
         match action {
             RulesAction::Add => {}
             RulesAction::Replace => self.rules.retain(|(to, kind, _)| !of_kind(to, kind)),
             RulesAction::Remove => {
-                return self.rules.retain(|(to, kind, rule)| !of_kind(to, kind) || !rules.contains(rule));
+                return self
+                    .rules
+                    .retain(|(to, kind, rule)| !of_kind(to, kind) || !rules.contains(rule));
             }
         }
         for rule in rules {
@@ -99,12 +110,15 @@ impl Policy {
         for path in &update.directories {
             let path = resolve(self.cwd(), path);
             match update.action {
-                DirectoriesAction::Add if !self.directories.iter().any(|(_, known)| *known == path) => {
+                DirectoriesAction::Add
+                    if !self.directories.iter().any(|(_, known)| *known == path) =>
+                {
                     self.directories.push((Some(update.destination), path));
                 }
                 DirectoriesAction::Add => {}
                 DirectoriesAction::Remove => {
-                    self.directories.retain(|(to, known)| *to != Some(update.destination) || *known != path);
+                    self.directories
+                        .retain(|(to, known)| *to != Some(update.destination) || *known != path);
                 }
             }
         }
@@ -134,16 +148,19 @@ impl Policy {
         } else {
             self.by_class(tool, &subject)
         };
-        match judgement {
-            Judgement::Ask(_) if self.mode == PermissionMode::DontAsk => {
-                Judgement::Deny("This call would need a question, and the permission mode is dontAsk.")
-            }
-            judgement => judgement,
+        if matches!(judgement, Judgement::Ask(_)) && self.mode == PermissionMode::DontAsk {
+            return Judgement::Deny(
+                "This call would need a question, and the permission mode is dontAsk.",
+            );
         }
+        judgement
     }
 
     fn by_class(&self, tool: &ToolSpec, subject: &Subject) -> Judgement {
-        let inside = subject.path.as_deref().is_none_or(|path| self.contains(path));
+        let inside = subject
+            .path
+            .as_deref()
+            .is_none_or(|path| self.contains(path));
         let edits_pass = self.mode == PermissionMode::AcceptEdits;
         match tool.class {
             ToolClass::Inert => Judgement::Allow(Access::WorkingDirectories),
@@ -153,12 +170,15 @@ impl Policy {
                 decision_reason: Some("The path is outside the working directories."),
                 blocked_path: subject.path.clone(),
             }),
-            ToolClass::ReadOnly | ToolClass::Edit | ToolClass::Execute => Judgement::Ask(Question::default()),
+            ToolClass::ReadOnly | ToolClass::Edit | ToolClass::Execute => {
+                Judgement::Ask(Question::default())
+            }
         }
     }
 
     fn contains(&self, path: &str) -> bool {
-        self.directories().any(|directory| paths::contains(directory, path))
+        self.directories()
+            .any(|directory| paths::contains(directory, path))
     }
 
     fn matches(&self, behavior: Behavior, subject: &Subject) -> bool {
@@ -169,7 +189,9 @@ impl Policy {
     }
 
     fn cwd(&self) -> &str {
-        self.directories.first().map_or("/", |(_, path)| path.as_str())
+        self.directories
+            .first()
+            .map_or("/", |(_, path)| path.as_str())
     }
 }
 
@@ -180,7 +202,9 @@ const fn reads_only(tool: &ToolSpec) -> bool {
 /// The decoded string member `name` of an input object.
 pub(crate) fn string_member(input: &RawJson, name: &str) -> Option<String> {
     let mut scanner = Scanner::new();
-    let value = scanner.scan(input.as_str().as_bytes(), &ScanLimits::default()).ok()?;
+    let value = scanner
+        .scan(input.as_str().as_bytes(), &ScanLimits::default())
+        .ok()?;
     let text = value.as_object()?.get(name)?.as_str()?;
     Some(text.decode_lossy().into_owned())
 }

@@ -35,7 +35,8 @@ pub(super) fn contains(directory: &str, path: &str) -> bool {
     if directory == "/" {
         return path.starts_with('/');
     }
-    path.strip_prefix(directory.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    path.strip_prefix(directory.as_str())
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Whether a path glob matches a resolved path: `*` and `?` within one name,
@@ -69,7 +70,9 @@ fn glob_names(pattern: &[&str], names: &[&str]) -> bool {
             },
         }
     }
-    pattern.get(p..).is_some_and(|rest| rest.iter().all(|part| *part == "**"))
+    pattern
+        .get(p..)
+        .is_some_and(|rest| rest.iter().all(|part| *part == "**"))
 }
 
 fn wildcard(pattern: &str, name: &str) -> bool {
@@ -96,5 +99,7 @@ fn wildcard(pattern: &str, name: &str) -> bool {
             },
         }
     }
-    pattern.get(p..).is_some_and(|rest| rest.iter().all(|c| *c == '*'))
+    pattern
+        .get(p..)
+        .is_some_and(|rest| rest.iter().all(|c| *c == '*'))
 }

@@ -27,7 +27,11 @@ impl Subject {
             ToolClass::Execute => string_member(input, "command"),
             ToolClass::Inert | ToolClass::ReadOnly | ToolClass::Edit => None,
         };
-        Self { tool: Arc::clone(&tool.name), path, command }
+        Self {
+            tool: Arc::clone(&tool.name),
+            path,
+            command,
+        }
     }
 }
 
@@ -35,15 +39,24 @@ impl Subject {
 ///
 /// A rule without content speaks about every call of its tool. Content is a
 /// path glob for tools that name a path, else a command or `prefix:*`.
-pub(super) fn matches(rule: &PermissionRule, behavior: Behavior, subject: &Subject, cwd: &str) -> bool {
+pub(super) fn matches(
+    rule: &PermissionRule,
+    behavior: Behavior,
+    subject: &Subject,
+    cwd: &str,
+) -> bool {
     if *rule.tool_name != *subject.tool {
         return false;
     }
-    let Some(content) = rule.rule_content.as_deref() else { return true };
+    let Some(content) = rule.rule_content.as_deref() else {
+        return true;
+    };
     if let Some(path) = &subject.path {
         return paths::glob(&paths::resolve(cwd, content), path);
     }
-    let Some(line) = &subject.command else { return false };
+    let Some(line) = &subject.command else {
+        return false;
+    };
     match behavior {
         Behavior::Allow => command::every_part(line, content),
         Behavior::Ask | Behavior::Deny => command::some_part(line, content),

@@ -5,5 +5,12 @@
 //! writes every record the agent sends. Parsing happens once, here: what comes
 //! out cannot be wrong in shape any more.
 
+pub mod declare;
 mod grammar;
 pub mod inbound;
+mod number;
+pub mod outbound;
+pub mod payload;
+pub mod permission;
+
+pub use number::{Fraction, Money};

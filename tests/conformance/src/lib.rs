@@ -7,5 +7,6 @@
 pub mod graph;
 pub mod register;
 pub mod rules;
+pub mod session;
 pub mod source;
 pub mod tree;

@@ -9,7 +9,8 @@ use agentx_core::json::RawJson;
 use agentx_core::limits::Limits;
 use agentx_core::machine::{Machine as _, Misuse};
 use agentx_core::model::{Delta, ModelFailure, ModelOutcome, ModelRequest, StopReason, Usage};
-use agentx_core::schema::outbound::ReasoningCapabilities;
+use agentx_core::schema::outbound::{ApiKeySource, ReasoningCapabilities};
+use agentx_core::schema::payload::{InitializePayload, InitializeSession, ProviderIdentity};
 use agentx_core::schema::permission::PermissionMode;
 use agentx_core::time::Instant;
 use agentx_core::tool::{ToolClass, ToolOutcome, ToolRequest, ToolSpec};
@@ -36,19 +37,18 @@ pub fn config() -> Config {
         seed: Seed::from_u64(1),
         session_id: None,
         version: "0.0.0".to_string(),
-        cwd: "/work".to_string(),
-        pid: 4242,
+        cwd: "/repo".to_string(),
         provider: Provider {
-            id: "main".to_string(),
-            kind: "scripted".to_string(),
-            model: "test-model".to_string(),
+            id: "main".into(),
+            kind: "scripted".into(),
+            model: "test-model".into(),
             reasoning: ReasoningCapabilities::none(),
             effort: None,
             pricing: None,
             context_window: 128_000,
             max_output_tokens: 128_000,
         },
-        catalog: Vec::new(),
+        initialize: initialize(),
         tools: [
             tool("Look", ToolClass::ReadOnly),
             tool("Change", ToolClass::Edit),
@@ -69,6 +69,28 @@ pub fn config() -> Config {
         metadata: Guard::default(),
         limits: Limits::DEFAULT,
     }
+}
+
+fn initialize() -> InitializePayload {
+    let provider = ProviderIdentity {
+        id: "main".into(),
+        provider_type: "scripted".into(),
+        model: "test-model".into(),
+        default: true,
+        selected: true,
+        reasoning: ReasoningCapabilities::none(),
+    };
+    let session = InitializeSession {
+        commands: Vec::new(),
+        agents: Vec::new(),
+        output_style: "default".to_string(),
+        available_output_styles: vec!["default".to_string()],
+        api_key_source: ApiKeySource::User,
+        api_provider: None,
+        pid: 4242,
+        input_capabilities: None,
+    };
+    InitializePayload::new(vec![provider.into()], session).expect("one provider is selected")
 }
 
 /// A session, everything it said, and the effects that wait for the test.
@@ -162,12 +184,18 @@ impl Bench {
 
     /// Allows with the original input.
     pub fn allow(&mut self, id: &str) {
-        self.respond(id, &serde_json::json!({"behavior": "allow", "updatedInput": {}}));
+        self.respond(
+            id,
+            &serde_json::json!({"behavior": "allow", "updatedInput": {}}),
+        );
     }
 
     /// Denies.
     pub fn deny(&mut self, id: &str) {
-        self.respond(id, &serde_json::json!({"behavior": "deny", "message": "no"}));
+        self.respond(
+            id,
+            &serde_json::json!({"behavior": "deny", "message": "no"}),
+        );
     }
 
     /// A shutdown command.
@@ -220,7 +248,11 @@ impl Bench {
 
     /// Ends the open model request well.
     pub fn finish(&mut self, stop: StopReason) {
-        self.delta(Delta::Usage(Usage { input_tokens: 11, output_tokens: 4, ..Usage::default() }));
+        self.delta(Delta::Usage(Usage {
+            input_tokens: 11,
+            output_tokens: 4,
+            ..Usage::default()
+        }));
         self.delta(Delta::Stop(stop));
         let (id, _) = self.model();
         self.done(id, Answer::Model(ModelOutcome::Finished));
@@ -235,8 +267,15 @@ impl Bench {
     /// The model calls tools: id, name, arguments.
     pub fn calls(&mut self, calls: &[(&str, &str, &str)]) {
         for (index, (id, name, arguments)) in (0..).zip(calls) {
-            self.delta(Delta::CallStart { index, id: (*id).to_string(), name: (*name).to_string() });
-            self.delta(Delta::CallArguments { index, text: (*arguments).to_string() });
+            self.delta(Delta::CallStart {
+                index,
+                id: (*id).to_string(),
+                name: (*name).to_string(),
+            });
+            self.delta(Delta::CallArguments {
+                index,
+                text: (*arguments).to_string(),
+            });
         }
         self.finish(StopReason::ToolUse);
     }
@@ -281,7 +320,9 @@ impl Bench {
         text.lines()
             .rev()
             .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-            .find(|record| record["type"] == "control_request" && record["request"]["tool_use_id"] == call)
+            .find(|record| {
+                record["type"] == "control_request" && record["request"]["tool_use_id"] == call
+            })
             .and_then(|record| record["request_id"].as_str().map(ToString::to_string))
             .expect("a question about the call")
     }
@@ -304,9 +345,14 @@ impl Bench {
             match &output {
                 Output::Transmit(record) => {
                     let text = std::str::from_utf8(record.as_bytes()).expect("records are UTF-8");
-                    assert_eq!(text.find('\n'), Some(text.len() - 1), "one record, one line");
+                    assert_eq!(
+                        text.find('\n'),
+                        Some(text.len() - 1),
+                        "one record, one line"
+                    );
                     self.bytes.extend_from_slice(record.as_bytes());
-                    self.fresh.push_back(serde_json::from_str(text).expect("records are JSON"));
+                    self.fresh
+                        .push_back(serde_json::from_str(text).expect("records are JSON"));
                     continue;
                 }
                 Output::Start(id, request) => self.open.push((*id, request.clone())),
@@ -317,8 +363,8 @@ impl Bench {
             self.outputs.push(output);
         }
         // What was settled by an answer is no longer open.
-        let settled = |id: EffectId| self.session.is_open(id);
-        self.open.retain(|(id, _)| settled(*id));
+        let session = &self.session;
+        self.open.retain(|(id, _)| session.is_open(*id));
     }
 }
 
@@ -329,11 +375,19 @@ impl Bench {
 pub fn brief(record: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or("?").to_string();
     match text(&record["type"]).as_str() {
-        "system" if record["subtype"] == "session_state_changed" => format!("state {}", text(&record["state"])),
+        "system" if record["subtype"] == "session_state_changed" => {
+            format!("state {}", text(&record["state"]))
+        }
         "system" => format!("system/{}", text(&record["subtype"])),
-        "assistant" => format!("assistant {}", text(&record["message"]["content"][0]["type"])),
+        "assistant" => format!(
+            "assistant {}",
+            text(&record["message"]["content"][0]["type"])
+        ),
         "user" if record["isReplay"] == true => "replay".to_string(),
-        "user" => format!("tool_result {}", text(&record["message"]["content"][0]["tool_use_id"])),
+        "user" => format!(
+            "tool_result {}",
+            text(&record["message"]["content"][0]["tool_use_id"])
+        ),
         "control_request" => format!("ask {}", text(&record["request"]["tool_use_id"])),
         "control_cancel_request" => "cancel".to_string(),
         "control_response" => match record["response"]["subtype"].as_str() {

@@ -1,6 +1,7 @@
 //! The input records as types.
 
 use crate::json::RawJson;
+use crate::schema::declare::words;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -78,16 +79,18 @@ pub struct UserRecord {
     pub weight: usize,
 }
 
-/// When a prompt wants to run (DEC-15).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Priority {
-    /// Interrupts the running turn.
-    Now,
-    /// After what runs.
-    #[default]
-    Next,
-    /// When nothing else waits.
-    Later,
+words! {
+    /// When a prompt wants to run (DEC-15).
+    #[derive(Default)]
+    pub enum Priority {
+        /// Interrupts the running turn.
+        Now = "now",
+        /// After what runs.
+        #[default]
+        Next = "next",
+        /// When nothing else waits.
+        Later = "later",
+    }
 }
 
 /// The text of a user message (WIRE-017).
@@ -304,15 +307,16 @@ pub struct ParseContext<'a> {
 /// A fault that ends the input stream (DEC-03, DEC-05, DEC-07, DEC-08).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed {
-    /// Where the fault stands, in bytes from the start of the record.
+    /// Byte offset of the fault in the scanned text, counted from 0.
     pub at: usize,
     /// What was wrong; a fixed text.
     pub reason: &'static str,
 }
 
 impl fmt::Display for Malformed {
+    /// Counts bytes from 1, as people do.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "byte {}: {}", self.at, self.reason)
+        write!(f, "{} at byte {}", self.reason, self.at.saturating_add(1))
     }
 }
 

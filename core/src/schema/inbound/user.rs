@@ -103,13 +103,10 @@ fn read_session(value: Value<'_>, own: &str) -> Result<bool, Refusal> {
 }
 
 fn read_priority(value: Value<'_>) -> Result<Priority, Refusal> {
-    let word = value.as_str().map(|word| word.decode_lossy());
-    match word.as_deref() {
-        Some("now") => Ok(Priority::Now),
-        Some("next") => Ok(Priority::Next),
-        Some("later") => Ok(Priority::Later),
-        _ => Err("user record: priority must be now, next or later".into()),
-    }
+    value
+        .as_str()
+        .and_then(|word| Priority::from_word(&word.decode_lossy()))
+        .ok_or_else(|| "user record: priority must be now, next or later".into())
 }
 
 /// A string, or an object with `content` and optionally `role` and `content_version`.

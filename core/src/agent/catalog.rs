@@ -1,0 +1,66 @@
+//! What a session says of itself: `system/init` and the answer to `initialize`.
+
+use super::AgentSession;
+use crate::json::RawJson;
+use crate::schema::declare::Json;
+use crate::schema::outbound::{ApiKeySource, ControlResponse, Outbound, SystemInit};
+use crate::schema::payload::McpStatusPayload;
+use alloc::string::ToString;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// The one output style there is.
+pub(super) const OUTPUT_STYLE: &str = "default";
+
+impl AgentSession {
+    /// The first record (WIRE-023, DEC-39). Its guard knows the routing values too.
+    pub(super) fn send_init(&mut self) {
+        let provider = &self.config.provider;
+        let init = SystemInit {
+            api_key_source: ApiKeySource::User,
+            agentx_version: self.config.version.clone(),
+            claude_code_version: None,
+            cwd: self.config.cwd.clone(),
+            tools: self
+                .config
+                .tools
+                .iter()
+                .map(|tool| Arc::clone(&tool.name))
+                .collect(),
+            mcp_servers: Vec::new(),
+            model: Arc::clone(&provider.model),
+            provider: Arc::clone(&provider.id),
+            provider_type: Arc::clone(&provider.kind),
+            reasoning_capabilities: provider.reasoning.clone(),
+            permission_mode: self.policy.mode(),
+            slash_commands: Vec::new(),
+            output_style: OUTPUT_STYLE.to_string(),
+            skills: Vec::new(),
+            plugins: Vec::new(),
+            agents: Vec::new(),
+            input_capabilities: None,
+        };
+        let guard = self.config.metadata.clone();
+        self.send_guarded(&Outbound::SystemInit(init), &guard);
+    }
+
+    /// The catalogue of WIRE-024, under the same guard as `system/init`.
+    pub(super) fn send_initialize_answer(&mut self, id: &str) {
+        let payload = raw(&self.config.initialize);
+        let response = ControlResponse::success(id.into(), Some(payload));
+        let guard = self.config.metadata.clone();
+        self.send_guarded(&Outbound::ControlResponse(response), &guard);
+    }
+}
+
+/// The answer to `mcp_status`: no servers yet.
+pub(super) fn mcp_status() -> RawJson {
+    raw(&McpStatusPayload {
+        servers: Vec::new(),
+    })
+}
+
+/// A payload as kept text. Payloads made here are flat enough for every depth limit.
+pub(super) fn raw(payload: &impl Json) -> RawJson {
+    payload.to_raw().unwrap_or_else(|_| RawJson::empty_object())
+}

@@ -1,0 +1,84 @@
+//! Numbers with a point, without floats.
+
+use super::declare::{Json, Shape};
+use crate::json::Writer;
+use core::fmt;
+
+/// An amount in 10^-12 US dollars, so that prices for a million tokens add up
+/// without rounding (DEC-40). Written as a decimal without an exponent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Money(pub u128);
+
+impl Money {
+    /// A known zero (WIRE-012).
+    pub const ZERO: Self = Self(0);
+    /// One US dollar.
+    pub const DOLLAR: Self = Self(1_000_000_000_000);
+
+    /// The sum; stops at the largest amount.
+    #[must_use]
+    pub const fn plus(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl fmt::Display for Money {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        decimal(f, self.0 / Self::DOLLAR.0, self.0 % Self::DOLLAR.0, 12)
+    }
+}
+
+impl Json for Money {
+    const SHAPE: Shape = Shape::Number;
+
+    fn write(&self, w: &mut Writer) {
+        w.number_text(&alloc::format!("{self}"));
+    }
+}
+
+/// A share in millionths; 1,000,000 is the whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Fraction(pub u32);
+
+impl Fraction {
+    /// The whole.
+    pub const ONE: Self = Self(1_000_000);
+
+    /// `part` of `whole`, at most one; zero of nothing.
+    #[must_use]
+    pub fn of(part: u64, whole: u64) -> Self {
+        if whole == 0 {
+            return Self(0);
+        }
+        let millionths = u128::from(part.min(whole)) * u128::from(Self::ONE.0) / u128::from(whole);
+        Self(u32::try_from(millionths).unwrap_or(Self::ONE.0))
+    }
+}
+
+impl fmt::Display for Fraction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (whole, part) = (self.0 / Self::ONE.0, self.0 % Self::ONE.0);
+        decimal(f, whole.into(), part.into(), 6)
+    }
+}
+
+impl Json for Fraction {
+    const SHAPE: Shape = Shape::Number;
+
+    fn write(&self, w: &mut Writer) {
+        w.number_text(&alloc::format!("{self}"));
+    }
+}
+
+/// Writes `whole.part`, `part` having `places` digits, without zeros at the end.
+fn decimal(f: &mut fmt::Formatter<'_>, whole: u128, mut part: u128, places: usize) -> fmt::Result {
+    if part == 0 {
+        return write!(f, "{whole}");
+    }
+    let mut width = places;
+    while part.is_multiple_of(10) {
+        part /= 10;
+        width -= 1;
+    }
+    write!(f, "{whole}.{part:0width$}")
+}

@@ -1,0 +1,15 @@
+//! Payloads of successful control answers, and the discovery document.
+
+mod catalog;
+mod context;
+#[cfg(test)]
+mod tests;
+
+pub use catalog::{
+    Account, AgentDescriptor, Command, DiscoveryDocument, Effort, InitializePayload,
+    InitializeSession, ModelDescriptor, NotOneSelected, ProviderDescriptor, ProviderIdentity,
+};
+pub use context::{
+    ContextCategory, ContextUsagePayload, GRID_COLUMNS, GRID_ROWS, GridSquare, McpServerStatus,
+    McpStatusPayload,
+};

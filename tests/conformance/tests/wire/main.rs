@@ -1,0 +1,3 @@
+//! The wire, bytes in and records out, one module per area.
+
+mod turns;
