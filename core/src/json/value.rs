@@ -36,25 +36,56 @@ impl Kind {
 }
 
 /// A value or a member name of a scanned text. The members or elements of a
-/// container follow it at once, each with all of its own, unless `folded`.
+/// container follow it at once, each with all of its own, unless it is folded.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
     /// First byte, the quote of a string included.
     pub(super) start: u32,
     /// Past the last byte.
     pub(super) end: u32,
-    /// How many nodes this one and everything inside it take.
+    /// How many nodes a value and everything inside it take; the hash of a name.
     pub(super) span: u32,
-    pub(super) kind: Kind,
-    /// The string has escapes.
-    pub(super) escaped: bool,
-    /// An unpaired surrogate stands somewhere inside.
-    pub(super) unpaired: bool,
-    /// A container whose inside has no nodes: it is read from the text.
-    pub(super) folded: bool,
+    /// The [`Kind`] and what else is known, in one word.
+    pub(super) tag: u32,
 }
 
 impl Node {
+    const KIND: u32 = 7;
+    /// The string has escapes.
+    pub(super) const ESCAPED: u32 = 8;
+    /// An unpaired surrogate stands somewhere inside.
+    pub(super) const UNPAIRED: u32 = 16;
+    /// A container whose inside has no nodes: it is read from the text.
+    pub(super) const FOLDED: u32 = 32;
+    pub(super) const EMPTY: Self = Self {
+        start: 0,
+        end: 0,
+        span: 1,
+        tag: Kind::Null as u32,
+    };
+
+    #[inline]
+    const fn has(self, flag: u32) -> bool {
+        self.tag & flag != 0
+    }
+
+    #[inline]
+    const fn kind(self) -> Kind {
+        match self.tag & Self::KIND {
+            0 => Kind::Null,
+            1 => Kind::Bool,
+            2 => Kind::Number,
+            3 => Kind::String,
+            4 => Kind::Array,
+            _ => Kind::Object,
+        }
+    }
+
+    #[inline]
+    const fn is(self, kind: Kind) -> bool {
+        self.tag & Self::KIND == kind as u32
+    }
+
     /// What to look for escapes in: backslashes stand in strings only, so any
     /// value reads like the inside of one.
     pub(super) fn inside(self, text: &str) -> Str<'_> {
@@ -66,7 +97,10 @@ impl Node {
     #[inline]
     fn string(self, text: &str) -> Str<'_> {
         let inside = (self.start as usize + 1)..(self.end as usize).saturating_sub(1);
-        Str::new(text.get(inside).unwrap_or_default(), self.escaped)
+        Str::new(
+            text.get(inside).unwrap_or_default(),
+            self.has(Self::ESCAPED),
+        )
     }
 
     /// What follows this node, of the nodes right behind it.
@@ -104,12 +138,14 @@ impl<'a> Value<'a> {
             start: u32::try_from(start).ok()?,
             end: u32::try_from(end).ok()?,
             span: 1,
-            kind: Kind::of(*raw.as_bytes().first()?),
-            escaped: memchr::memchr(b'\\', raw.as_bytes()).is_some(),
-            unpaired: false,
-            folded: true,
+            tag: Kind::of(*raw.as_bytes().first()?) as u32 | Node::FOLDED,
         };
-        node.unpaired = unpaired && node.inside(text).has_unpaired_surrogate();
+        if memchr::memchr(b'\\', raw.as_bytes()).is_some() {
+            node.tag |= Node::ESCAPED;
+            if unpaired && node.inside(text).has_unpaired_surrogate() {
+                node.tag |= Node::UNPAIRED;
+            }
+        }
         Some(Self {
             text,
             after: &[],
@@ -121,28 +157,28 @@ impl<'a> Value<'a> {
     #[must_use]
     #[inline]
     pub const fn kind(self) -> Kind {
-        self.node.kind
+        self.node.kind()
     }
 
     /// Whether this is `null`.
     #[must_use]
     #[inline]
     pub const fn is_null(self) -> bool {
-        matches!(self.node.kind, Kind::Null)
+        self.node.is(Kind::Null)
     }
 
     /// The truth value, if this is one.
     #[must_use]
     #[inline]
     pub fn as_bool(self) -> Option<bool> {
-        (self.node.kind == Kind::Bool).then(|| self.raw().starts_with('t'))
+        (self.node.is(Kind::Bool)).then(|| self.raw().starts_with('t'))
     }
 
     /// The string, if this is one.
     #[must_use]
     #[inline]
     pub fn as_str(self) -> Option<Str<'a>> {
-        if self.node.kind != Kind::String {
+        if !self.node.is(Kind::String) {
             return None;
         }
         Some(self.node.string(self.text))
@@ -152,7 +188,7 @@ impl<'a> Value<'a> {
     #[must_use]
     #[inline]
     pub fn as_number(self) -> Option<&'a str> {
-        (self.node.kind == Kind::Number).then(|| self.raw())
+        (self.node.is(Kind::Number)).then(|| self.raw())
     }
 
     /// The number, if this is one written as a whole number that fits: no
@@ -167,14 +203,14 @@ impl<'a> Value<'a> {
     #[must_use]
     #[inline]
     pub fn as_object(self) -> Option<Object<'a>> {
-        (self.node.kind == Kind::Object).then_some(Object(self))
+        (self.node.is(Kind::Object)).then_some(Object(self))
     }
 
     /// The array, if this is one.
     #[must_use]
     #[inline]
     pub fn as_array(self) -> Option<Array<'a>> {
-        (self.node.kind == Kind::Array).then_some(Array(self))
+        (self.node.is(Kind::Array)).then_some(Array(self))
     }
 
     /// The text of this value as it came, with the quotes of a string.
@@ -198,16 +234,16 @@ impl<'a> Value<'a> {
     #[must_use]
     #[inline]
     pub const fn has_unpaired_surrogate(self) -> bool {
-        self.node.unpaired
+        self.node.has(Node::UNPAIRED)
     }
 
     #[inline]
     fn items(self) -> Items<'a> {
-        if self.node.folded {
+        if self.node.has(Node::FOLDED) {
             Items::Text {
                 text: self.text,
                 at: self.node.start as usize + 1,
-                unpaired: self.node.unpaired,
+                unpaired: self.node.has(Node::UNPAIRED),
             }
         } else {
             Items::Nodes {
@@ -288,10 +324,8 @@ impl<'a> Items<'a> {
 /// Reads the next value or name of a container from the text.
 fn unfold<'a>(text: &'a str, at: &mut usize, unpaired: bool) -> Option<Value<'a>> {
     let bytes = text.as_bytes();
-    while matches!(
-        token::byte(bytes, *at),
-        b',' | b':' | b' ' | b'\t' | b'\n' | b'\r'
-    ) {
+    while matches!(token::byte(bytes, *at), b',' | b':') || token::is_space(token::byte(bytes, *at))
+    {
         *at += 1;
     }
     if matches!(token::byte(bytes, *at), b']' | b'}') {
