@@ -5,7 +5,7 @@ use super::names::{self, Names};
 use super::stops::{Marks, Stops};
 use super::text::{Escape, escape};
 use super::token::{self, byte, is_space, skip_space, unexpected};
-use super::value::{Kind, Node, Value};
+use super::value::{Kind, Node, Value, inside};
 use alloc::vec::Vec;
 
 /// How deep a text may nest, and how deep the scanner keeps track.
@@ -104,7 +104,7 @@ impl Scanner {
         if unpaired {
             mark_unpaired(nodes, text);
         }
-        Value::root(text, nodes).ok_or(ScanError::new(0, Reason::Empty))
+        Ok(Value::new(text, nodes))
     }
 
     /// Gives back scratch above 1 MiB. A scan does this first of all; whoever
@@ -130,7 +130,7 @@ impl Scanner {
 #[cold]
 fn mark_unpaired(nodes: &mut [Node], text: &str) {
     for node in nodes {
-        if node.inside(text).has_unpaired_surrogate() {
+        if inside(node.raw(text)).has_unpaired_surrogate() {
             node.tag |= Node::UNPAIRED;
         }
     }
