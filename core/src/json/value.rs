@@ -200,6 +200,13 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// Where this value begins, in bytes from the start of the scanned text; 0
+    /// for a value below the depth of nodes.
+    #[must_use]
+    pub fn start(self) -> usize {
+        self.nodes.first().map_or(0, |node| node.start as usize)
+    }
+
     /// Whether an escape anywhere inside this value, names included, is half
     /// of a surrogate pair (DEC-04).
     #[must_use]
