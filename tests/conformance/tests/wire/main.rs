@@ -1,3 +1,4 @@
 //! The wire, bytes in and records out, one module per area.
 
+mod framing;
 mod turns;
