@@ -1,5 +1,7 @@
 //! The wire, bytes in and records out, one module per area.
 
+mod endings;
 mod framing;
+mod interrupt;
 mod permission;
 mod turns;
