@@ -1,5 +1,6 @@
 //! The wire, bytes in and records out, one module per area.
 
+mod callbacks;
 mod endings;
 mod framing;
 mod interrupt;
