@@ -2,11 +2,15 @@
 
 mod callbacks;
 mod controls;
+mod determinism;
 mod endings;
 mod framing;
 mod interrupt;
 mod names;
+mod output;
+mod partial;
 mod permission;
 mod queue;
 mod tools;
 mod turns;
+mod walk;
