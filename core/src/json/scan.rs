@@ -82,8 +82,10 @@ impl Scanner {
         if u32::try_from(text.len()).is_err() {
             return Err(ScanError::new(0, Reason::TooLong));
         }
-        let text = core::str::from_utf8(text)
-            .map_err(|error| ScanError::new(error.valid_up_to(), Reason::InvalidUtf8))?;
+        let text = match core::str::from_utf8(text) {
+            Ok(text) => text,
+            Err(error) => return Err(self.before_bad_utf8(text, error.valid_up_to(), limits)),
+        };
         self.names.clear();
         self.outer.clear();
         let mut walk = Walk {
@@ -105,6 +107,15 @@ impl Scanner {
             mark_unpaired(nodes, text);
         }
         Ok(Value::new(text, nodes))
+    }
+
+    /// The first fault of a text that is no UTF-8 from `bad` on.
+    #[cold]
+    fn before_bad_utf8(&mut self, text: &[u8], bad: usize, limits: &ScanLimits) -> ScanError {
+        match self.scan(text.get(..bad).unwrap_or_default(), limits) {
+            Err(fault) if fault.at < bad => fault,
+            _ => ScanError::new(bad, Reason::InvalidUtf8),
+        }
     }
 
     /// Gives back scratch above 1 MiB. A scan does this first of all; whoever
