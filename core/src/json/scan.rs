@@ -368,19 +368,23 @@ impl Walk<'_, '_> {
         if !self.top.indexed {
             return Open::NO_NODE;
         }
-        if self.count == self.nodes.len() && !self.make_room() {
+        let node = Node {
+            start: start as u32,
+            end: end as u32,
+            span,
+            tag,
+        };
+        let index = self.count;
+        if let Some(place) = self.nodes.get_mut(index) {
+            *place = node;
+        } else if self.make_room() {
+            if let Some(place) = self.nodes.get_mut(index) {
+                *place = node;
+            }
+        } else {
             return Open::NO_NODE;
         }
-        let index = self.count;
-        if let Some(node) = self.nodes.get_mut(index) {
-            *node = Node {
-                start: start as u32,
-                end: end as u32,
-                span,
-                tag,
-            };
-            self.count += 1;
-        }
+        self.count = index + 1;
         index as u32
     }
 
@@ -393,10 +397,8 @@ impl Walk<'_, '_> {
             grow(self.nodes, most);
             return true;
         }
-        let kept;
-        (self.top, kept) = fold(self.top, self.outer, self.nodes, self.names);
-        self.count = kept;
-        self.top.indexed
+        (self.top, self.count) = fold(self.top, self.outer, self.nodes, self.names);
+        false
     }
 }
 
