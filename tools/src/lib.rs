@@ -1,1 +1,50 @@
 //! Blocking, cancellable tool bodies of AgentX.
+//!
+//! [`builtin_specs`] is what the model is told, [`Toolbox::run`] what runs on a
+//! pool thread for one call, and [`CancelToken`] what ends it early. A body
+//! never panics on what a model, a file or the system gives it: every fault is
+//! a [`ToolOutcome`](agentx_core::tool::ToolOutcome) that says what and where.
+//!
+//! ```
+//! use agentx_core::json::RawJson;
+//! use agentx_core::tool::{Access, ToolCall, ToolRequest};
+//! use agentx_tools::{CancelToken, Toolbox, ToolboxConfig};
+//! use std::collections::BTreeMap;
+//!
+//! let toolbox = Toolbox::new(ToolboxConfig::new("/nonexistent/home", BTreeMap::new()));
+//! let request = ToolRequest {
+//!     call: ToolCall {
+//!         id: "toolu_1".into(),
+//!         name: "CurrentTime".into(),
+//!         input: RawJson::empty_object(),
+//!     },
+//!     access: Access::WorkingDirectories,
+//!     directories: vec!["/tmp".to_owned()].into(),
+//!     environment: Default::default(),
+//! };
+//! assert!(!toolbox.run(&request, &CancelToken::new()).is_error);
+//! ```
+#![forbid(unsafe_code)]
+
+mod body;
+mod cancel;
+mod environment;
+mod ignore;
+mod input;
+mod limits;
+mod place;
+pub mod process;
+mod replace;
+mod spec;
+mod stop;
+#[cfg(test)]
+mod testing;
+mod text;
+mod toolbox;
+mod walk;
+
+pub use cancel::CancelToken;
+pub use limits::{EndingLimits, ToolLimits};
+pub use spec::builtin_specs;
+pub use text::Capture;
+pub use toolbox::{Toolbox, ToolboxConfig};

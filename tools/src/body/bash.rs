@@ -1,0 +1,118 @@
+//! `Bash`.
+//!
+//! The command is one argument of `bash -c`, run in the first working directory
+//! without input. It is no sandbox: beyond the refusal of commands that name
+//! `$AGENTX_HOME`, what the operating system allows is allowed.
+
+use crate::environment::{child_environment, names_home};
+use crate::input::BashInput;
+use crate::process::{self, End, Finished, Job, Stderr};
+use crate::stop::{CANCELLED, Stop};
+use crate::toolbox::Call;
+use agentx_core::tool::ToolOutcome;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+pub(crate) fn run(call: &Call<'_>) -> Result<ToolOutcome, Stop> {
+    let input = BashInput::parse(&call.request.call.input)?;
+    let timeout = check(call, &input)?;
+    let fence = call.fence()?;
+    let directory = fence.working_directory()?;
+    let config = call.config;
+    let environment = child_environment(&config.environment, &call.request.environment, directory);
+    let job = Job {
+        program: &config.shell,
+        arguments: &["-c".into(), input.command.into()],
+        directory,
+        environment: &environment,
+        stdin: None,
+        stderr: Stderr::Merged,
+        keep_chars: config.limits.bash_output_chars,
+        timeout,
+        ending: &config.limits.ending,
+    };
+    let finished = process::run(&job, call.cancel)
+        .map_err(|fault| Stop::io("The command was not started", fault))?;
+    Ok(outcome(&finished, timeout, config.limits.bash_output_chars))
+}
+
+/// Refuses what must not run; else how long it may.
+fn check(call: &Call<'_>, input: &BashInput) -> Result<Duration, Stop> {
+    let limits = call.limits();
+    let command = &input.command;
+    if input.run_in_background {
+        return Err(Stop::fault(
+            "`run_in_background` is not available; run the command without it.",
+        ));
+    }
+    if command.trim().is_empty() {
+        return Err(Stop::fault("`command` is empty."));
+    }
+    if command.contains('\0') {
+        return Err(Stop::fault("`command` contains a NUL character."));
+    }
+    if command.len() > limits.command_bytes {
+        return Err(Stop::fault(format!(
+            "`command` has {} bytes, more than the {} that can be passed on.",
+            command.len(),
+            limits.command_bytes
+        )));
+    }
+    if names_home(command, &call.config.home, call.config.user_home()) {
+        return Err(Stop::fault(
+            "`command` names the folder AGENTX_HOME, which no tool may touch.",
+        ));
+    }
+    let timeout = input
+        .timeout_ms
+        .map_or(limits.bash_timeout, Duration::from_millis);
+    if timeout > limits.bash_timeout_max {
+        return Err(Stop::fault(format!(
+            "`timeout_ms` must be at most {}.",
+            limits.bash_timeout_max.as_millis()
+        )));
+    }
+    Ok(timeout)
+}
+
+/// The output with a note on how it ended, together in at most `chars`.
+fn outcome(finished: &Finished, timeout: Duration, chars: usize) -> ToolOutcome {
+    let note = match &finished.end {
+        End::Exited(Ok(status)) if status.success() => None,
+        End::Exited(Ok(status)) => Some(told(*status)),
+        End::Exited(Err(fault)) => Some(format!("It is not known how it ended: {fault}.")),
+        End::TimedOut => Some(format!(
+            "It was ended after its time of {} ms was up.",
+            timeout.as_millis()
+        )),
+        End::Cancelled => Some(CANCELLED.to_owned()),
+        End::Stuck => Some("It could not be ended, not even by SIGKILL.".to_owned()),
+    };
+    let note = note.map(|note| format!("[{note}]"));
+    let reserve = note.as_ref().map_or(0, |note| note.chars().count() + 1);
+    let mut text = finished.stdout.text(chars.saturating_sub(reserve));
+    match &note {
+        Some(note) => {
+            if !text.is_empty() && !text.ends_with('\n') {
+                text.push('\n');
+            }
+            text.push_str(note);
+        }
+        None if text.is_empty() => text.push_str("[The command wrote nothing.]"),
+        None => {}
+    }
+    if note.is_some() {
+        ToolOutcome::error(text)
+    } else {
+        ToolOutcome::text(text)
+    }
+}
+
+fn told(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("Exit status {code}."),
+        (None, Some(signal)) => format!("Ended by signal {signal}."),
+        (None, None) => format!("Ended: {status}."),
+    }
+}

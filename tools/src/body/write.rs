@@ -1,0 +1,46 @@
+//! `Write`.
+
+use crate::input::WriteInput;
+use crate::place::{Leaf, OpenFault};
+use crate::replace::{Target, make_folders};
+use crate::stop::Stop;
+use crate::text::shown;
+use crate::toolbox::Call;
+
+pub(crate) fn run(call: &Call<'_>) -> Result<String, Stop> {
+    let input = WriteInput::parse(&call.request.call.input)?;
+    let shown = shown(&input.file_path);
+    let place = call.fence()?.enter(&input.file_path)?;
+    let bytes = input.content.len();
+    match &place.leaf {
+        Leaf::Folder => Err(OpenFault::Kind("a folder").told(&shown)),
+        Leaf::File { name, stat } => {
+            place
+                .must_be_regular()
+                .map_err(|fault| fault.told(&shown))?;
+            let target = Target {
+                folder: &place.folder,
+                name,
+                shown: &shown,
+                old: Some(stat),
+                unchanged: false,
+            };
+            target.replace(call, input.content.as_bytes())?;
+            Ok(format!("Replaced `{shown}`: {bytes} bytes."))
+        }
+        Leaf::Missing { names } => {
+            let Some((name, folders)) = names.split_last() else {
+                return Err(Stop::fault("The path is empty."));
+            };
+            let target = Target {
+                folder: &make_folders(&place.folder, folders, &shown)?,
+                name,
+                shown: &shown,
+                old: None,
+                unchanged: true,
+            };
+            target.replace(call, input.content.as_bytes())?;
+            Ok(format!("Created `{shown}`: {bytes} bytes."))
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Telling a blocking body that it is no longer wanted.
+
+use std::io::{self, PipeReader, PipeWriter, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Cancels one tool call. Clones share one state, and cancelling is final.
+///
+/// A body that computes looks at [`is_cancelled`](Self::is_cancelled) between
+/// bounded steps. A body that waits does so in `poll`, with the token's wake
+/// descriptor among the others, so that cancelling ends the wait at once.
+#[derive(Clone, Debug, Default)]
+pub struct CancelToken {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    cancelled: AtomicBool,
+    wake: Mutex<Wake>,
+}
+
+/// The pipe that turns readable on cancel. It is made for the first waiter
+/// only, since most calls never wait.
+#[derive(Debug, Default)]
+struct Wake {
+    reader: Option<Arc<PipeReader>>,
+    writer: Option<PipeWriter>,
+}
+
+impl CancelToken {
+    /// A token that is not cancelled.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Cancels the call and wakes whoever waits. Further calls do nothing.
+    pub fn cancel(&self) {
+        let mut wake = self
+            .inner
+            .wake
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        self.inner.cancelled.store(true, Ordering::Release);
+        if let Some(mut writer) = wake.writer.take() {
+            // One byte always fits into an empty pipe. Should it fail, closing
+            // the only writer makes the reader readable just the same.
+            let _ = writer.write(&[1]);
+        }
+    }
+
+    /// Whether the call was cancelled.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.inner.cancelled.load(Ordering::Acquire)
+    }
+
+    /// A descriptor that is readable, for good, once the call is cancelled.
+    /// Nobody may read from it.
+    ///
+    /// # Errors
+    ///
+    /// When the system gives no pipe.
+    pub(crate) fn wake_descriptor(&self) -> io::Result<Arc<PipeReader>> {
+        let mut wake = self
+            .inner
+            .wake
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(reader) = &wake.reader {
+            return Ok(Arc::clone(reader));
+        }
+        let (reader, writer) = io::pipe()?;
+        let reader = Arc::new(reader);
+        wake.reader = Some(Arc::clone(&reader));
+        if !self.is_cancelled() {
+            wake.writer = Some(writer);
+        }
+        Ok(reader)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    fn readable(reader: &PipeReader, wait: bool) -> bool {
+        let none = Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        let mut fds = [PollFd::new(reader, PollFlags::IN)];
+        poll(&mut fds, (!wait).then_some(&none)).unwrap() == 1
+    }
+
+    #[test]
+    fn a_clone_cancels_and_wakes_a_blocked_wait() {
+        let token = CancelToken::new();
+        let reader = token.wake_descriptor().unwrap();
+        assert!(!readable(&reader, false));
+        let other = token.clone();
+        let canceller = std::thread::spawn(move || other.cancel());
+        assert!(readable(&reader, true));
+        canceller.join().unwrap();
+        assert!(token.is_cancelled());
+        assert!(readable(&reader, false), "it stays readable");
+    }
+
+    #[test]
+    fn a_wait_that_begins_after_the_cancel_does_not_block() {
+        let token = CancelToken::new();
+        token.cancel();
+        token.cancel();
+        assert!(readable(&token.wake_descriptor().unwrap(), true));
+        assert!(readable(&token.wake_descriptor().unwrap(), true));
+    }
+}

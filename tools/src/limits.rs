@@ -1,0 +1,139 @@
+//! Every bound of this crate, by name.
+
+use std::time::Duration;
+
+/// Bounds of the tool bodies. The defaults are what the specification says
+/// (configuration, "Built-in tools"; DEC-34) or, where it is silent, our own.
+///
+/// Characters are Unicode scalar values; a bound on text includes the note
+/// that tells of the cut.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolLimits {
+    /// Characters of a Bash result (DEC-34).
+    pub bash_output_chars: usize,
+    /// Characters of any other tool's result (DEC-34).
+    pub output_chars: usize,
+    /// How long a Bash command runs when the call does not say.
+    pub bash_timeout: Duration,
+    /// How long a Bash command may run at most.
+    pub bash_timeout_max: Duration,
+    /// Bytes of a Bash command; the system's own bound for one argument.
+    pub command_bytes: usize,
+    /// How the processes of a child are ended.
+    pub ending: EndingLimits,
+    /// Lines of one Read.
+    pub read_lines: u64,
+    /// Characters shown of one line by Read.
+    pub read_line_chars: usize,
+    /// Bytes Read goes through to find and show the lines it was asked for.
+    pub read_bytes: u64,
+    /// Size of a file that Edit takes, and of what it makes of it, in bytes.
+    pub edit_bytes: u64,
+    /// Paths of one Glob.
+    pub glob_results: usize,
+    /// Lines or files of one Grep.
+    pub grep_results: usize,
+    /// Characters shown of one line by Grep.
+    pub grep_line_chars: usize,
+    /// Size of a file that Grep looks into, in bytes.
+    pub grep_file_bytes: u64,
+    /// Bytes of a pattern of Glob and Grep.
+    pub pattern_bytes: usize,
+    /// Entries that Glob and Grep look at in one call.
+    pub walk_entries: u64,
+    /// Folders below the first that Glob and Grep go down.
+    pub walk_depth: usize,
+}
+
+impl Default for ToolLimits {
+    fn default() -> Self {
+        Self {
+            bash_output_chars: 30_000,
+            output_chars: 100_000,
+            bash_timeout: Duration::from_secs(120),
+            bash_timeout_max: Duration::from_secs(600),
+            command_bytes: 131_071,
+            ending: EndingLimits::default(),
+            read_lines: 2_000,
+            read_line_chars: 2_000,
+            read_bytes: 256 << 20,
+            edit_bytes: 16 << 20,
+            glob_results: 1_000,
+            grep_results: 100,
+            grep_line_chars: 500,
+            grep_file_bytes: 16 << 20,
+            pattern_bytes: 4_096,
+            walk_entries: 200_000,
+            walk_depth: 128,
+        }
+    }
+}
+
+/// How long each step of ending a child may take. The sum stays under the 5 s
+/// in which the process must exit after a signal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndingLimits {
+    /// From SIGTERM to SIGKILL.
+    pub term_grace: Duration,
+    /// From SIGKILL until a child that still does not end is given up.
+    pub kill_wait: Duration,
+    /// How long output is still read after the child ended: its group is dead
+    /// then, but a process that left the group may hold the pipe.
+    pub aftermath: Duration,
+}
+
+impl Default for EndingLimits {
+    fn default() -> Self {
+        Self {
+            term_grace: Duration::from_secs(2),
+            kill_wait: Duration::from_secs(1),
+            aftermath: Duration::from_millis(500),
+        }
+    }
+}
+
+/// Bytes of a path that a call names.
+pub(crate) const MAX_PATH_BYTES: usize = 4_096;
+
+/// Symbolic links followed while one path is resolved.
+pub(crate) const MAX_LINKS: usize = 40;
+
+/// Bytes read or written between two looks at the cancel token.
+pub(crate) const STEP_BYTES: usize = 64 << 10;
+
+/// Bytes of a `.gitignore` that is applied.
+pub(crate) const MAX_IGNORE_BYTES: u64 = 64 << 10;
+
+/// Bytes of all files `.gitignore` that are applied in one walk.
+pub(crate) const MAX_IGNORE_TOTAL_BYTES: u64 = 4 << 20;
+
+/// Bytes at the start of a file among which a NUL makes it binary.
+pub(crate) const BINARY_PROBE_BYTES: usize = 8_192;
+
+/// Characters of a path or an input shown in a message.
+pub(crate) const SHOWN_CHARS: usize = 300;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // covers: DEC-34
+    #[test]
+    fn the_defaults_are_what_the_specification_says() {
+        let limits = ToolLimits::default();
+        assert_eq!(limits.bash_output_chars, 30_000);
+        assert_eq!(limits.output_chars, 100_000);
+        assert_eq!(limits.bash_timeout, Duration::from_secs(120));
+        assert_eq!(limits.bash_timeout_max, Duration::from_secs(600));
+        assert_eq!((limits.read_lines, limits.read_line_chars), (2_000, 2_000));
+        assert_eq!((limits.grep_results, limits.glob_results), (100, 1_000));
+        assert_eq!(limits.ending.term_grace, Duration::from_secs(2));
+    }
+
+    #[test]
+    fn ending_a_child_leaves_room_in_the_exit_deadline() {
+        let ending = EndingLimits::default();
+        let sum = ending.term_grace + ending.kill_wait + ending.aftermath;
+        assert!(sum < Duration::from_secs(5));
+    }
+}

@@ -1,0 +1,48 @@
+//! What unit tests of several modules need.
+
+use crate::cancel::CancelToken;
+use crate::toolbox::{Call, ToolboxConfig};
+use agentx_core::json::RawJson;
+use agentx_core::tool::{Access, ToolCall, ToolRequest};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A request of a session that works in one folder.
+pub(crate) fn request(directory: &Path, access: Access) -> ToolRequest {
+    ToolRequest {
+        call: ToolCall {
+            id: "toolu_1".into(),
+            name: "Read".into(),
+            input: RawJson::empty_object(),
+        },
+        access,
+        directories: vec![directory.to_str().unwrap().to_owned()].into(),
+        environment: Arc::default(),
+    }
+}
+
+/// A call in a folder, and what cancels it.
+pub(crate) struct Owned {
+    request: ToolRequest,
+    config: ToolboxConfig,
+    pub(crate) cancel: CancelToken,
+}
+
+impl Owned {
+    pub(crate) fn new(directory: &Path) -> Self {
+        Self {
+            request: request(directory, Access::Granted),
+            config: ToolboxConfig::new("/nonexistent/home", BTreeMap::new()),
+            cancel: CancelToken::new(),
+        }
+    }
+
+    pub(crate) const fn call(&self) -> Call<'_> {
+        Call {
+            request: &self.request,
+            config: &self.config,
+            cancel: &self.cancel,
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Bytes of the outside made into bounded text.
+
+use crate::limits::{BINARY_PROBE_BYTES, SHOWN_CHARS};
+use std::fmt::Write as _;
+
+/// Characters kept for the note about results that do not fit.
+const LEFT_OUT_CHARS: usize = 60;
+
+/// Decodes UTF-8 that arrives in pieces. What is not UTF-8 becomes U+FFFD, and
+/// where the pieces were cut makes no difference.
+#[derive(Debug, Default)]
+pub(crate) struct Lossy {
+    buffer: Vec<u8>,
+    replaced: u64,
+}
+
+impl Lossy {
+    /// Takes the next piece; hands on all text that is certain.
+    pub(crate) fn feed(&mut self, bytes: &[u8], sink: impl FnMut(&str)) {
+        self.buffer.extend_from_slice(bytes);
+        let ready = self.buffer.len() - unfinished_suffix(&self.buffer);
+        self.emit(ready, sink);
+    }
+
+    /// Ends the text: an unfinished character is a fault now.
+    pub(crate) fn finish(&mut self, sink: impl FnMut(&str)) {
+        self.emit(self.buffer.len(), sink);
+    }
+
+    /// How many faults were replaced.
+    pub(crate) const fn replaced(&self) -> u64 {
+        self.replaced
+    }
+
+    fn emit(&mut self, ready: usize, mut sink: impl FnMut(&str)) {
+        for chunk in self.buffer.get(..ready).unwrap_or_default().utf8_chunks() {
+            if !chunk.valid().is_empty() {
+                sink(chunk.valid());
+            }
+            if !chunk.invalid().is_empty() {
+                self.replaced += 1;
+                sink("\u{FFFD}");
+            }
+        }
+        self.buffer.drain(..ready);
+    }
+}
+
+/// Length of a trailing piece that more bytes could make a character of.
+fn unfinished_suffix(bytes: &[u8]) -> usize {
+    (1..=bytes.len().min(3))
+        .find(|&n| bytes[bytes.len() - n] >= 0xC0)
+        .filter(|&n| {
+            std::str::from_utf8(&bytes[bytes.len() - n..])
+                .is_err_and(|fault| fault.error_len().is_none())
+        })
+        .unwrap_or(0)
+}
+
+/// Keeps the head and the tail of a stream of any length, in bounded memory.
+#[derive(Debug)]
+pub struct Capture {
+    half: usize,
+    lossy: Lossy,
+    kept: Kept,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    head: String,
+    head_chars: usize,
+    tail: String,
+    tail_chars: usize,
+    total_chars: u64,
+}
+
+impl Capture {
+    /// Keeps at least `chars` characters: half from the start, half from the end.
+    #[must_use]
+    pub fn new(chars: usize) -> Self {
+        Self {
+            half: chars.div_ceil(2),
+            lossy: Lossy::default(),
+            kept: Kept::default(),
+        }
+    }
+
+    /// Takes the next bytes of the stream.
+    pub fn push(&mut self, bytes: &[u8]) {
+        let Self { half, lossy, kept } = self;
+        lossy.feed(bytes, |text| kept.push(text, *half));
+    }
+
+    /// Ends the stream.
+    pub fn finish(&mut self) {
+        let Self { half, lossy, kept } = self;
+        lossy.finish(|text| kept.push(text, *half));
+    }
+
+    /// Characters of the whole stream.
+    #[must_use]
+    pub const fn total_chars(&self) -> u64 {
+        self.kept.total_chars
+    }
+
+    /// The stream in at most `chars` characters, which must not be more than
+    /// are kept. What does not fit is replaced, in the middle, by a note that
+    /// tells how much that was.
+    #[must_use]
+    pub fn text(&self, chars: usize) -> String {
+        let Kept {
+            head,
+            tail,
+            total_chars,
+            ..
+        } = &self.kept;
+        let fits = u64::try_from(chars).is_ok_and(|chars| *total_chars <= chars);
+        if fits {
+            return format!("{head}{tail}");
+        }
+        // The note for the largest possible cut is never shorter than the real one.
+        let room = chars.saturating_sub(cut_note(*total_chars).chars().count());
+        let first = (room / 2).min(self.half);
+        let last = (room - first).min(self.half);
+        let cut = total_chars.saturating_sub((first + last) as u64);
+        let mut text = String::from(first_chars(head, first));
+        text.push_str(&cut_note(cut));
+        text.push_str(last_chars(tail, last));
+        text
+    }
+}
+
+impl Kept {
+    fn push(&mut self, text: &str, half: usize) {
+        let chars = text.chars().count();
+        self.total_chars += chars as u64;
+        let mut rest = text;
+        if self.head_chars < half {
+            let into_head = first_chars(text, half - self.head_chars);
+            self.head.push_str(into_head);
+            let taken = into_head.chars().count();
+            self.head_chars += taken;
+            self.tail_chars += chars - taken;
+            rest = &text[into_head.len()..];
+        } else {
+            self.tail_chars += chars;
+        }
+        self.tail.push_str(rest);
+        // Trimmed only when twice too long, so the copying stays linear.
+        if self.tail_chars > 2 * half {
+            let keep = last_chars(&self.tail, half).len();
+            self.tail.drain(..self.tail.len() - keep);
+            self.tail_chars = half;
+        }
+    }
+}
+
+fn cut_note(chars: u64) -> String {
+    format!("\n[… {chars} characters cut …]\n")
+}
+
+/// The longest prefix of at most `count` characters.
+pub(crate) fn first_chars(text: &str, count: usize) -> &str {
+    text.char_indices()
+        .nth(count)
+        .map_or(text, |(end, _)| &text[..end])
+}
+
+/// The longest suffix of at most `count` characters.
+fn last_chars(text: &str, count: usize) -> &str {
+    match count.checked_sub(1) {
+        None => "",
+        Some(back) => text
+            .char_indices()
+            .nth_back(back)
+            .map_or(text, |(start, _)| &text[start..]),
+    }
+}
+
+/// Cuts a finished result at `chars` characters and tells so (DEC-34).
+pub(crate) fn cut_result(text: String, chars: usize) -> String {
+    let total = text.chars().count();
+    if total <= chars {
+        return text;
+    }
+    let note = |cut: usize| format!("\n[… {cut} characters cut]");
+    let room = chars.saturating_sub(note(total).chars().count());
+    let mut kept = String::from(first_chars(&text, room));
+    kept.push_str(&note(total - room));
+    kept
+}
+
+/// Whether a file that starts with these bytes is binary: it has a NUL early.
+pub(crate) fn is_binary(start: &[u8]) -> bool {
+    let probe = start.get(..BINARY_PROBE_BYTES).unwrap_or(start);
+    memchr::memchr(0, probe).is_some()
+}
+
+/// Joins result lines and the notes after them. Lines that do not fit into
+/// `chars` are left out and told.
+pub(crate) fn join_results(lines: &[String], notes: &[String], chars: usize) -> String {
+    let length = |text: &String| text.chars().count() + 1;
+    let reserve = notes.iter().map(length).sum::<usize>() + LEFT_OUT_CHARS;
+    let mut room = chars.saturating_sub(reserve);
+    let fitting = lines.iter().take_while(|line| {
+        let fits = length(line) <= room;
+        room = room.saturating_sub(length(line));
+        fits
+    });
+    let shown = fitting.count();
+    let mut all: Vec<String> = lines.iter().take(shown).cloned().collect();
+    if shown < lines.len() {
+        let left = lines.len() - shown;
+        all.push(format!("[… {left} more results left out]"));
+    }
+    all.extend_from_slice(notes);
+    all.join("\n")
+}
+
+/// A path or an input as a message shows it: on one line and bounded.
+pub(crate) fn shown(text: &str) -> String {
+    let mut out = String::new();
+    let mut chars = text.chars();
+    for c in chars.by_ref().take(SHOWN_CHARS) {
+        if c.is_control() {
+            let _ = write!(out, "{}", c.escape_default());
+        } else {
+            out.push(c);
+        }
+    }
+    if chars.next().is_some() {
+        out.push('…');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

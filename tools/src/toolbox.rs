@@ -1,0 +1,139 @@
+//! The built-in tools behind one door.
+
+use crate::body;
+use crate::cancel::CancelToken;
+use crate::limits::ToolLimits;
+use crate::place::Fence;
+use crate::stop::Stop;
+use crate::text::{cut_result, shown};
+use agentx_core::tool::{ToolOutcome, ToolRequest};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// What the tools of a process share.
+#[derive(Clone)]
+pub struct ToolboxConfig {
+    /// `$AGENTX_HOME`, absolute. It need not exist. No tool goes there, in any mode.
+    pub home: PathBuf,
+    /// The environment that children start from. `AGENTX_HOME` is taken out, and
+    /// a `PATH` put in where there is none.
+    pub environment: BTreeMap<OsString, OsString>,
+    /// The program that `Bash` runs, with `-c` and the command.
+    pub shell: PathBuf,
+    /// What `CurrentTime` tells.
+    pub clock: fn() -> SystemTime,
+    /// All bounds.
+    pub limits: ToolLimits,
+}
+
+impl ToolboxConfig {
+    /// A configuration with the system's clock, the specified limits, and the
+    /// shell `/bin/bash`, or `/bin/sh` where that does not exist.
+    #[must_use]
+    pub fn new(home: impl Into<PathBuf>, environment: BTreeMap<OsString, OsString>) -> Self {
+        let bash = PathBuf::from("/bin/bash");
+        Self {
+            home: home.into(),
+            environment,
+            shell: if bash.exists() {
+                bash
+            } else {
+                "/bin/sh".into()
+            },
+            clock: SystemTime::now,
+            limits: ToolLimits::default(),
+        }
+    }
+
+    /// The home folder of the user, as children see it.
+    pub(crate) fn user_home(&self) -> Option<&Path> {
+        let home = self.environment.get(OsStr::new("HOME")).map(Path::new);
+        home.filter(|home| home.is_absolute())
+    }
+}
+
+/// Without the environment, which may hold secrets.
+impl fmt::Debug for ToolboxConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolboxConfig")
+            .field("home", &self.home)
+            .field("shell", &self.shell)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Runs the built-in tools. Calls may run side by side (DEC-26).
+#[derive(Clone, Debug)]
+pub struct Toolbox {
+    config: ToolboxConfig,
+}
+
+impl Toolbox {
+    /// A toolbox.
+    #[must_use]
+    pub const fn new(config: ToolboxConfig) -> Self {
+        Self { config }
+    }
+
+    /// Runs one call to its end. Blocks: for a command as long as its time-out,
+    /// otherwise as long as the file system takes. After `cancel` it returns
+    /// soon, with an error that says so; a command is ended first.
+    ///
+    /// Every fault of the call is an outcome with `is_error`. The text is
+    /// bounded (DEC-34); it is not redacted.
+    #[must_use]
+    pub fn run(&self, request: &ToolRequest, cancel: &CancelToken) -> ToolOutcome {
+        let call = Call {
+            request,
+            config: &self.config,
+            cancel,
+        };
+        let answer = call.check().and_then(|()| match &*request.call.name {
+            "Read" => call.text(body::read::run(&call)),
+            "Glob" => call.text(body::glob::run(&call)),
+            "Grep" => call.text(body::grep::run(&call)),
+            "CurrentTime" => call.text(body::time::run(&call)),
+            "Write" => call.text(body::write::run(&call)),
+            "Edit" => call.text(body::edit::run(&call)),
+            "Bash" => body::bash::run(&call),
+            other => Err(Stop::fault(format!("There is no tool `{}`.", shown(other)))),
+        });
+        answer.unwrap_or_else(ToolOutcome::from)
+    }
+}
+
+/// One call on its way through a body.
+pub(crate) struct Call<'a> {
+    pub(crate) request: &'a ToolRequest,
+    pub(crate) config: &'a ToolboxConfig,
+    pub(crate) cancel: &'a CancelToken,
+}
+
+impl Call<'_> {
+    /// Stops a cancelled call. Bodies ask between bounded steps.
+    pub(crate) fn check(&self) -> Result<(), Stop> {
+        if self.cancel.is_cancelled() {
+            Err(Stop::Cancelled)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Where this call may go.
+    pub(crate) fn fence(&self) -> Result<Fence, Stop> {
+        Fence::new(&self.config.home, self.request)
+    }
+
+    pub(crate) const fn limits(&self) -> &ToolLimits {
+        &self.config.limits
+    }
+
+    fn text(&self, answer: Result<String, Stop>) -> Result<ToolOutcome, Stop> {
+        let text = cut_result(answer?, self.limits().output_chars);
+        Ok(ToolOutcome::text(text))
+    }
+}

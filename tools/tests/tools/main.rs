@@ -1,0 +1,12 @@
+//! The built-in tools, each through `Toolbox::run` on a real file system.
+
+mod bash;
+mod bounds;
+mod edit;
+mod glob;
+mod grep;
+mod process;
+mod read;
+mod time;
+mod world;
+mod write;
