@@ -1,11 +1,13 @@
 //! The wire's records as closed types.
 //!
 //! [`inbound`] turns one scanned line into an owned record or a refusal;
-//! [`permission`] reads a host's answer to a permission question; `outbound`
+//! [`permission`] reads a host's answer to a permission question; [`outbound`]
 //! writes every record the agent sends. Parsing happens once, here: what comes
-//! out cannot be wrong in shape any more.
+//! out cannot be wrong in shape any more. Output types are declared with the
+//! macros of [`declare`]; [`describe`] tells their JSON Schema.
 
 pub mod declare;
+pub mod describe;
 mod grammar;
 pub mod inbound;
 mod number;

@@ -1,7 +1,8 @@
 //! Environment updates (DEC-22).
 
-use super::{Inbound, InputLimits, UNKNOWN_KIND_CHARS};
+use super::{Inbound, UNKNOWN_KIND_CHARS};
 use crate::json::{Object, Value};
+use crate::limits::Limits;
 use crate::schema::grammar::cut;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -37,14 +38,14 @@ const REFUSED_NAMES: [&str; 22] = [
 /// Families of such variables.
 const REFUSED_PREFIXES: [&str; 3] = ["AGENTX_", "DYLD_", "LD_"];
 
-pub(super) fn parse(record: Object<'_>, limits: &InputLimits) -> Inbound {
+pub(super) fn parse(record: Object<'_>, limits: &Limits) -> Inbound {
     match read(record, limits) {
         Ok(variables) => Inbound::UpdateEnvironment(variables),
         Err(reason) => Inbound::EnvironmentRefused { reason },
     }
 }
 
-fn read(record: Object<'_>, limits: &InputLimits) -> Result<BTreeMap<String, String>, String> {
+fn read(record: Object<'_>, limits: &Limits) -> Result<BTreeMap<String, String>, String> {
     let named = record
         .get("variables")
         .or_else(|| record.get("environment_variables"));

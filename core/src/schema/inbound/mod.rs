@@ -14,8 +14,8 @@ mod types;
 mod user;
 
 pub use types::{
-    ContextKind, ControlRequest, ControlResponse, Import, Inbound, InputLimits, Malformed,
-    Operation, ParseContext, Priority, ResponseBody, UNKNOWN_KIND_CHARS, UserContent, UserRecord,
+    ContextKind, ControlRequest, ControlResponse, Import, Inbound, Malformed, Operation,
+    ParseContext, Priority, ResponseBody, UNKNOWN_KIND_CHARS, UserContent, UserRecord,
     UserRejected,
 };
 
@@ -48,7 +48,7 @@ pub fn parse(
         "control_request" => Inbound::ControlRequest(control::request(record)?),
         "control_response" => Inbound::ControlResponse(control::response(record)?),
         "keep_alive" => Inbound::KeepAlive,
-        "update_environment_variables" => environment::parse(record, &context.limits),
+        "update_environment_variables" => environment::parse(record, context.limits),
         "attachment_import" if line_bytes > context.limits.import_record_bytes => {
             return Err(Malformed {
                 at: value.start(),

@@ -1,6 +1,7 @@
 //! The input records as types.
 
 use crate::json::RawJson;
+use crate::limits::Limits;
 use crate::schema::declare::words;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -75,7 +76,7 @@ pub struct UserRecord {
     pub priority_given: bool,
     /// When the message was written, as the host says it.
     pub timestamp: Option<String>,
-    /// Admission weight in bytes: the raw line plus [`InputLimits::RECORD_OVERHEAD`] (DEC-45).
+    /// Admission weight in bytes: the raw line plus [`Limits::queue_overhead_bytes`] (DEC-45).
     pub weight: usize,
 }
 
@@ -263,45 +264,13 @@ impl Import {
     }
 }
 
-/// Ceilings of one input record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InputLimits {
-    /// Heaviest user record that can be admitted, in bytes of weight (DEC-45).
-    pub admission_bytes: usize,
-    /// Largest import record, in bytes without its newline (DEC-06).
-    pub import_record_bytes: usize,
-    /// Most variables of one environment update (DEC-22).
-    pub environment_entries: usize,
-    /// Most bytes of names and values of one environment update (DEC-22).
-    pub environment_bytes: usize,
-}
-
-impl InputLimits {
-    /// What a record weighs beyond its line, in bytes (DEC-45).
-    pub const RECORD_OVERHEAD: usize = 256;
-
-    /// The ceilings of the specification.
-    pub const SPEC: Self = Self {
-        admission_bytes: 16 * 1024 * 1024,
-        import_record_bytes: 8 * 1024 * 1024,
-        environment_entries: 256,
-        environment_bytes: 256 * 1024,
-    };
-}
-
-impl Default for InputLimits {
-    fn default() -> Self {
-        Self::SPEC
-    }
-}
-
 /// What the parser has to know about the session.
 #[derive(Clone, Copy, Debug)]
 pub struct ParseContext<'a> {
     /// The session's own id (DEC-24).
     pub session_id: &'a str,
     /// Ceilings of one record.
-    pub limits: InputLimits,
+    pub limits: &'a Limits,
 }
 
 /// A fault that ends the input stream (DEC-03, DEC-05, DEC-07, DEC-08).

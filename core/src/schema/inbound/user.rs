@@ -1,10 +1,10 @@
 //! User records (WIRE-017, WIRE-021).
 
 use super::{
-    Inbound, InputLimits, ParseContext, Priority, UNKNOWN_KIND_CHARS, UserContent, UserRecord,
-    UserRejected,
+    Inbound, ParseContext, Priority, UNKNOWN_KIND_CHARS, UserContent, UserRecord, UserRejected,
 };
-use crate::json::{Object, RawJson, Value};
+use crate::json::{Array, Object, RawJson, Value};
+use crate::limits::UploadLimits;
 use crate::schema::grammar::{PROMPT_UUID_VERSIONS, cut, is_import_id, is_sha256, is_uuid};
 use alloc::borrow::Cow;
 use alloc::format;
@@ -32,9 +32,9 @@ fn read(
     if record.value().has_unpaired_surrogate() {
         return Err("user record: unpaired surrogate escape".into());
     }
-    let weight = line_bytes.saturating_add(InputLimits::RECORD_OVERHEAD);
-    if weight > context.limits.admission_bytes {
-        let limit = context.limits.admission_bytes;
+    let weight = line_bytes.saturating_add(context.limits.queue_overhead_bytes);
+    if weight > context.limits.queue_bytes {
+        let limit = context.limits.queue_bytes;
         return Err(format!(
             "user record: weighs {weight} bytes, at most {limit} can be admitted"
         ));
@@ -56,7 +56,7 @@ fn read(
     for (name, value) in record {
         match &*name.decode_lossy() {
             "type" => {}
-            "message" => content = Some(read_message(value)?),
+            "message" => content = Some(read_message(value, &context.limits.upload)?),
             "uuid" => user.uuid = Some(read_uuid(value)?),
             "session_id" => session_named = read_session(value, context.session_id)?,
             "parent_tool_use_id" if value.is_null() => {}
@@ -110,7 +110,7 @@ fn read_priority(value: Value<'_>) -> Result<Priority, Refusal> {
 }
 
 /// A string, or an object with `content` and optionally `role` and `content_version`.
-fn read_message(message: Value<'_>) -> Result<UserContent, Refusal> {
+fn read_message(message: Value<'_>, upload: &UploadLimits) -> Result<UserContent, Refusal> {
     if message.as_str().is_some() {
         return text(message, "message").map(UserContent::Text);
     }
@@ -131,7 +131,7 @@ fn read_message(message: Value<'_>) -> Result<UserContent, Refusal> {
     }
     let content = content.ok_or("user record: missing content")?;
     if let Some(blocks) = content.as_array() {
-        return read_blocks(blocks, versioned);
+        return read_blocks(blocks, versioned, upload);
     }
     if versioned {
         return Err("user record: content_version needs an array of blocks".into());
@@ -142,7 +142,11 @@ fn read_message(message: Value<'_>) -> Result<UserContent, Refusal> {
     text(content, "content").map(UserContent::Text)
 }
 
-fn read_blocks(blocks: crate::json::Array<'_>, versioned: bool) -> Result<UserContent, Refusal> {
+fn read_blocks(
+    blocks: Array<'_>,
+    versioned: bool,
+    upload: &UploadLimits,
+) -> Result<UserContent, Refusal> {
     let mut texts = Vec::new();
     let mut attachments = false;
     for block in blocks {
@@ -152,7 +156,7 @@ fn read_blocks(blocks: crate::json::Array<'_>, versioned: bool) -> Result<UserCo
         match &*word(block, "type") {
             "text" | "input_text" => texts.push(read_text_block(block)?),
             "attachment_ref" => {
-                check_manifest(block)?;
+                check_manifest(block, upload)?;
                 attachments = true;
             }
             "" => return Err("content block: missing type".into()),
@@ -183,7 +187,7 @@ fn read_text_block(block: Object<'_>) -> Result<String, Refusal> {
 }
 
 /// The closed manifest of a committed attachment (WIRE-017).
-fn check_manifest(block: Object<'_>) -> Result<(), Refusal> {
+fn check_manifest(block: Object<'_>, upload: &UploadLimits) -> Result<(), Refusal> {
     const MEMBERS: [&str; 8] = [
         "type",
         "attachment_id",
@@ -211,10 +215,13 @@ fn check_manifest(block: Object<'_>) -> Result<(), Refusal> {
             "kind",
             matches!(&*word(block, "kind"), "image" | "document"),
         ),
-        ("name", (1..=255).contains(&word(block, "name").len())),
+        (
+            "name",
+            (1..=upload.name_bytes).contains(&word(block, "name").len()),
+        ),
         (
             "mime_type",
-            (1..=64).contains(&word(block, "mime_type").len()),
+            (1..=upload.mime_bytes).contains(&word(block, "mime_type").len()),
         ),
         (
             "size_bytes",

@@ -1,5 +1,6 @@
 //! What a session with attachments takes (WIRE-023).
 
+use crate::limits::{Limits, UploadLimits};
 use crate::schema::declare::{record, words};
 use crate::schema::outbound::import::AttachmentKind;
 
@@ -136,84 +137,88 @@ record! {
     }
 }
 
-impl AttachmentLimits {
-    /// The ceilings of protocol version 1.
-    pub const V1: Self = Self {
-        max_attachments_per_message: 8,
-        max_concurrent_uploads: 8,
-        max_uploads_per_session: 100_000,
-        max_item_bytes: 20 * MIB,
-        max_aggregate_bytes: 40 * MIB,
-        max_storage_bytes: 512 * MIB,
-        max_model_request_media_bytes: 40 * MIB,
-        max_chunk_decoded_bytes: 262_144,
-        max_chunk_encoded_bytes: 349_528,
-        max_display_name_bytes: 255,
-        max_mime_type_bytes: 64,
-        max_image_dimension: 8192,
-        max_image_pixels: 20_000_000,
-        max_pdf_pages: 100,
-        upload_timeout_ms: 120_000,
-    };
-}
-
-impl ProviderLimits {
-    /// The ceilings of protocol version 1.
-    pub const V1: Self = Self {
-        max_request_items: 100,
-        max_encoded_media_bytes: 55_927_120,
-        max_request_bytes: 64 * MIB,
-        max_ndjson_record_bytes: 8 * MIB,
-    };
-}
-
-const MIB: u64 = 1024 * 1024;
-
 impl InputCapabilities {
-    /// The native attachment profile, protocol version 1.
-    pub const V1: Self = Self {
-        attachments: AttachmentCapabilities {
-            sources: [
-                AttachmentSource {
-                    source: SourceName::FilePath,
-                    scope: SourceScope::InitialCli,
+    /// The native attachment profile, protocol version 1, under these ceilings.
+    #[must_use]
+    pub fn native(limits: &Limits) -> Self {
+        let upload = &limits.upload;
+        Self {
+            attachments: AttachmentCapabilities {
+                sources: [
+                    AttachmentSource {
+                        source: SourceName::FilePath,
+                        scope: SourceScope::InitialCli,
+                    },
+                    AttachmentSource {
+                        source: SourceName::StreamJsonV1,
+                        scope: SourceScope::PerTurn,
+                    },
+                ],
+                media_types: [
+                    MediaType::image("image/png", upload),
+                    MediaType::image("image/jpeg", upload),
+                    MediaType::pdf(upload),
+                ],
+                limits: AttachmentLimits::of(upload),
+                provider_limits: ProviderLimits {
+                    max_request_items: count(upload.request_items),
+                    max_encoded_media_bytes: upload.encoded_media_bytes,
+                    max_request_bytes: upload.request_bytes,
+                    max_ndjson_record_bytes: count(limits.import_record_bytes),
                 },
-                AttachmentSource {
-                    source: SourceName::StreamJsonV1,
-                    scope: SourceScope::PerTurn,
-                },
-            ],
-            media_types: [
-                MediaType::image("image/png"),
-                MediaType::image("image/jpeg"),
-                MediaType::PDF,
-            ],
-            limits: AttachmentLimits::V1,
-            provider_limits: ProviderLimits::V1,
-        },
-    };
+            },
+        }
+    }
+}
+
+impl AttachmentLimits {
+    fn of(upload: &UploadLimits) -> Self {
+        Self {
+            max_attachments_per_message: count(upload.per_message),
+            max_concurrent_uploads: count(upload.concurrent),
+            max_uploads_per_session: count(upload.per_session),
+            max_item_bytes: upload.item_bytes,
+            max_aggregate_bytes: upload.aggregate_bytes,
+            max_storage_bytes: upload.storage_bytes,
+            max_model_request_media_bytes: upload.model_request_bytes,
+            max_chunk_decoded_bytes: count(upload.chunk_bytes),
+            max_chunk_encoded_bytes: count(upload.chunk_chars),
+            max_display_name_bytes: count(upload.name_bytes),
+            max_mime_type_bytes: count(upload.mime_bytes),
+            max_image_dimension: upload.image_side.into(),
+            max_image_pixels: upload.image_pixels,
+            max_pdf_pages: upload.pdf_pages.into(),
+            upload_timeout_ms: u64::try_from(upload.timeout.as_millis()).unwrap_or(u64::MAX),
+        }
+    }
 }
 
 impl MediaType {
-    const PDF: Self = Self {
-        kind: AttachmentKind::Document,
-        mime_type: "application/pdf",
-        max_bytes: AttachmentLimits::V1.max_item_bytes,
-        max_dimension: None,
-        max_pixels: None,
-        max_pages: Some(AttachmentLimits::V1.max_pdf_pages),
-        transform_policy: TransformPolicy::Validate,
-    };
-
-    const fn image(mime_type: &'static str) -> Self {
+    const fn image(mime_type: &'static str, upload: &UploadLimits) -> Self {
         Self {
             kind: AttachmentKind::Image,
             mime_type,
-            max_bytes: AttachmentLimits::V1.max_item_bytes,
-            max_dimension: Some(AttachmentLimits::V1.max_image_dimension),
-            max_pixels: Some(AttachmentLimits::V1.max_image_pixels),
+            max_bytes: upload.item_bytes,
+            max_dimension: Some(upload.image_side as u64),
+            max_pixels: Some(upload.image_pixels),
             max_pages: None,
             transform_policy: TransformPolicy::Reencode,
         }
     }
+
+    const fn pdf(upload: &UploadLimits) -> Self {
+        Self {
+            kind: AttachmentKind::Document,
+            mime_type: "application/pdf",
+            max_bytes: upload.item_bytes,
+            max_dimension: None,
+            max_pixels: None,
+            max_pages: Some(upload.pdf_pages as u64),
+            transform_policy: TransformPolicy::Validate,
+        }
+    }
+}
+
+fn count(limit: usize) -> u64 {
+    u64::try_from(limit).unwrap_or(u64::MAX)
 }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::json::{ScanLimits, Scanner};
+use crate::limits::Limits;
 use crate::model::Usage;
 use crate::schema::Fraction;
 use crate::schema::declare::Json;
@@ -87,7 +88,7 @@ fn the_initialize_answer_follows_from_the_catalogue() {
 fn input_capabilities_stand_last_when_there_are_any() {
     let session = InitializeSession {
         api_provider: None,
-        input_capabilities: Some(InputCapabilities::V1.into()),
+        input_capabilities: Some(InputCapabilities::native(&Limits::DEFAULT).into()),
         agents: vec![AgentDescriptor {
             name: "n".into(),
             description: "d".into(),

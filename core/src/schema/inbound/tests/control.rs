@@ -39,25 +39,24 @@ fn raw(text: &str) -> RawJson {
 // covers: DEC-38
 #[test]
 fn fieldless_operations_tell_whether_they_came_with_fields() {
-    let cases: [(&str, fn(bool) -> Operation); 4] = [
-        ("initialize", |extra_fields| Operation::Initialize {
-            extra_fields,
-        }),
-        ("interrupt", |extra_fields| Operation::Interrupt {
-            extra_fields,
-        }),
-        ("get_context_usage", |extra_fields| {
-            Operation::GetContextUsage { extra_fields }
-        }),
-        ("mcp_status", |extra_fields| Operation::McpStatus {
-            extra_fields,
-        }),
-    ];
-    for (subtype, expected) in cases {
+    let cases = |extra_fields| {
+        [
+            ("initialize", Operation::Initialize { extra_fields }),
+            ("interrupt", Operation::Interrupt { extra_fields }),
+            (
+                "get_context_usage",
+                Operation::GetContextUsage { extra_fields },
+            ),
+            ("mcp_status", Operation::McpStatus { extra_fields }),
+        ]
+    };
+    for (subtype, expected) in cases(false) {
         let plain = operation(&format!(r#"{{"subtype":"{subtype}"}}"#));
-        assert_eq!(plain, Ok(expected(false)));
+        assert_eq!(plain, Ok(expected));
+    }
+    for (subtype, expected) in cases(true) {
         let more = operation(&format!(r#"{{"hooks":null,"subtype":"{subtype}"}}"#));
-        assert_eq!(more, Ok(expected(true)));
+        assert_eq!(more, Ok(expected));
     }
 }
 

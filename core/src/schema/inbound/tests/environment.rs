@@ -1,5 +1,6 @@
 use super::{read, read_sized};
-use crate::schema::inbound::{Inbound, InputLimits};
+use crate::limits::Limits;
+use crate::schema::inbound::Inbound;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
@@ -108,10 +109,10 @@ fn names_that_steer_a_child_are_refused() {
 // covers: DEC-22
 #[test]
 fn ceilings_of_one_update() {
-    let limits = InputLimits {
+    let limits = Limits {
         environment_entries: 2,
         environment_bytes: 6,
-        ..InputLimits::SPEC
+        ..Limits::DEFAULT
     };
     let sized = |variables: &str| read_sized(&line(variables), 0, limits).unwrap();
     let refused = |reason: &str| Inbound::EnvironmentRefused {
@@ -129,6 +130,6 @@ fn ceilings_of_one_update() {
         sized(r#"{"A":"","B":"","C":""}"#),
         refused("environment update: more than 2 variables")
     );
-    assert_eq!(InputLimits::SPEC.environment_entries, 256);
-    assert_eq!(InputLimits::SPEC.environment_bytes, 262_144);
+    assert_eq!(Limits::DEFAULT.environment_entries, 256);
+    assert_eq!(Limits::DEFAULT.environment_bytes, 262_144);
 }

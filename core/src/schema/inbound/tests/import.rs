@@ -1,5 +1,6 @@
 use super::{malformed, read, read_sized};
-use crate::schema::inbound::{Import, Inbound, InputLimits};
+use crate::limits::Limits;
+use crate::schema::inbound::{Import, Inbound};
 use alloc::format;
 use alloc::string::String;
 
@@ -191,9 +192,9 @@ fn a_fault_points_at_its_value() {
 #[test]
 fn an_import_record_has_a_ceiling_of_its_own() {
     let limit = 8_388_608;
-    assert!(read_sized(CHUNK, limit, InputLimits::SPEC).is_ok());
+    assert!(read_sized(CHUNK, limit, Limits::DEFAULT).is_ok());
     assert_eq!(
-        read_sized(CHUNK, limit + 1, InputLimits::SPEC),
+        read_sized(CHUNK, limit + 1, Limits::DEFAULT),
         malformed(0, "attachment_import: record too large")
     );
 }

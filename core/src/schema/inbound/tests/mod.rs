@@ -1,28 +1,28 @@
+mod attachment;
 mod control;
 mod environment;
 mod import;
 mod user;
 
-use super::{
-    ContextKind, Inbound, InputLimits, Malformed, ParseContext, UNKNOWN_KIND_CHARS, parse,
-};
+use super::{ContextKind, Inbound, Malformed, ParseContext, UNKNOWN_KIND_CHARS, parse};
 use crate::json::{ScanLimits, Scanner};
+use crate::limits::Limits;
 use alloc::format;
 
 const SESSION: &str = "5b0c5ed4-9a6b-4d5e-8f23-1d9d2a6f1c11";
 
-fn read_sized(line: &str, line_bytes: usize, limits: InputLimits) -> Result<Inbound, Malformed> {
+fn read_sized(line: &str, line_bytes: usize, limits: Limits) -> Result<Inbound, Malformed> {
     let mut scanner = Scanner::new();
     let value = scanner.scan(line.as_bytes(), &ScanLimits::DEFAULT).unwrap();
     let context = ParseContext {
         session_id: SESSION,
-        limits,
+        limits: &limits,
     };
     parse(value, &context, line_bytes)
 }
 
 fn read(line: &str) -> Result<Inbound, Malformed> {
-    read_sized(line, line.len(), InputLimits::SPEC)
+    read_sized(line, line.len(), Limits::DEFAULT)
 }
 
 fn malformed(at: usize, reason: &'static str) -> Result<Inbound, Malformed> {

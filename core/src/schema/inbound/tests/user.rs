@@ -1,10 +1,8 @@
 use super::{SESSION, read, read_sized};
 use crate::json::RawJson;
-use crate::schema::inbound::{
-    Inbound, InputLimits, Priority, UserContent, UserRecord, UserRejected,
-};
+use crate::limits::Limits;
+use crate::schema::inbound::{Inbound, Priority, UserContent, UserRecord, UserRejected};
 use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 use alloc::{format, vec};
 
 const UUID: &str = "3f1e7948-5c1f-4c1f-8e2c-88bc9839ec27";
@@ -23,7 +21,7 @@ fn rejected(line: &str) -> UserRejected {
     }
 }
 
-fn reason(line: &str) -> String {
+pub(super) fn reason(line: &str) -> String {
     rejected(line).reason
 }
 
@@ -33,12 +31,12 @@ fn with(member: &str) -> String {
 }
 
 /// A record with these members in its message.
-fn message(members: &str) -> String {
+pub(super) fn message(members: &str) -> String {
     format!(r#"{{"type":"user","message":{{{members}}}}}"#)
 }
 
 /// A versioned record with these blocks.
-fn blocks(blocks: &str) -> String {
+pub(super) fn blocks(blocks: &str) -> String {
     message(&format!(r#""content_version":1,"content":[{blocks}]"#))
 }
 
@@ -346,7 +344,7 @@ fn an_unpaired_surrogate_anywhere_refuses_the_record() {
 fn the_heaviest_record_that_can_be_admitted() {
     let line = r#"{"type":"user","message":"hi"}"#;
     let limit = 16 * 1024 * 1024;
-    let sized = |bytes| read_sized(line, bytes, InputLimits::SPEC);
+    let sized = |bytes| read_sized(line, bytes, Limits::DEFAULT);
     match sized(limit - 256) {
         Ok(Inbound::User(user)) => assert_eq!(user.weight, limit),
         other => panic!("{other:?}"),
@@ -358,84 +356,4 @@ fn the_heaviest_record_that_can_be_admitted() {
         ),
         other => panic!("{other:?}"),
     }
-}
-
-const MANIFEST: [(&str, &str); 7] = [
-    ("attachment_id", r#""att_image1""#),
-    ("kind", r#""image""#),
-    ("name", r#""screen.png""#),
-    ("mime_type", r#""image/png""#),
-    ("size_bytes", "12345"),
-    (
-        "sha256",
-        r#""0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef""#,
-    ),
-    (
-        "storage_id",
-        r#""blob_sha256_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef""#,
-    ),
-];
-
-/// A manifest in which `changed` has another value, or none.
-fn manifest(changed: &str, to: Option<&str>) -> String {
-    let members: Vec<String> = MANIFEST
-        .iter()
-        .filter_map(|(name, value)| {
-            let value = if *name == changed { to? } else { value };
-            Some(format!(r#""{name}":{value}"#))
-        })
-        .collect();
-    format!(r#"{{"type":"attachment_ref",{}}}"#, members.join(","))
-}
-
-// covers: WIRE-017, DEC-23
-#[test]
-fn a_valid_attachment_is_told_that_there_are_none() {
-    let text = r#"{"type":"text","text":"a"}"#;
-    let attachment = manifest("", None);
-    let unavailable = "attachments are not available in this session";
-    assert_eq!(reason(&blocks(&attachment)), unavailable);
-    assert_eq!(
-        reason(&blocks(&format!("{text},{attachment}"))),
-        unavailable
-    );
-    assert_eq!(
-        reason(&blocks(&format!("{attachment},{text}"))),
-        unavailable
-    );
-    assert_eq!(
-        reason(&message(&format!(r#""content":[{attachment}]"#))),
-        "content block: attachment_ref needs content_version 1"
-    );
-}
-
-// covers: WIRE-017
-#[test]
-fn every_member_of_a_manifest_is_required_and_checked() {
-    let long_name = format!(r#""{}""#, "n".repeat(256));
-    let long_mime = format!(r#""{}""#, "m".repeat(65));
-    let wrong = [
-        (
-            "attachment_id",
-            vec!["null", r#""att_""#, r#""att_-a""#, r#""upl_a""#],
-        ),
-        ("kind", vec!["null", r#""video""#]),
-        ("name", vec!["null", r#""""#, &long_name]),
-        ("mime_type", vec!["null", r#""""#, &long_mime]),
-        ("size_bytes", vec!["null", "0", "-1", "1.5", r#""1""#]),
-        ("sha256", vec!["null", r#""AB""#]),
-        ("storage_id", vec!["null", r#""blob_sha256_""#]),
-    ];
-    for (member, values) in wrong {
-        let expected = format!("attachment_ref: missing or invalid {member}");
-        assert_eq!(reason(&blocks(&manifest(member, None))), expected);
-        for value in values {
-            assert_eq!(reason(&blocks(&manifest(member, Some(value)))), expected);
-        }
-    }
-    let extra = manifest("", None).replace("\"kind\"", "\"path\":\"/x\",\"kind\"");
-    assert_eq!(
-        reason(&blocks(&extra)),
-        r#"attachment_ref: unknown member "path""#
-    );
 }

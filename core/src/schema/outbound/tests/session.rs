@@ -1,4 +1,5 @@
 use super::{Sample, raw, s};
+use crate::limits::Limits;
 use crate::model::{Block, ErrorCategory, Usage};
 use crate::schema::Money;
 use crate::schema::inbound::{Priority, UserContent, UserRecord};
@@ -66,7 +67,7 @@ fn init() -> Vec<Sample> {
             source: "user".into(),
         }],
         agents: vec!["a".into()],
-        input_capabilities: Some(InputCapabilities::V1.into()),
+        input_capabilities: Some(InputCapabilities::native(&Limits::DEFAULT).into()),
         ..plain.clone()
     };
     vec![
@@ -228,9 +229,7 @@ fn stream() -> Vec<Sample> {
             r#"{"type":"stream_event","event":{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"hé"}},"parent_tool_use_id":null,"uuid":"u","session_id":"s"}"#,
         ),
         (
-            delta(ThinkingDelta {
-                thinking: text.clone(),
-            }),
+            delta(ThinkingDelta { thinking: text }),
             r#"{"type":"stream_event","event":{"type":"content_block_delta","index":1,"delta":{"type":"thinking_delta","thinking":"hé"}},"parent_tool_use_id":null,"uuid":"u","session_id":"s"}"#,
         ),
         (
