@@ -1,1 +1,11 @@
-//! Benchmarks of AgentX.
+//! Benchmarks of AgentX beside what a careful user would write without it.
+//!
+//! Everything is measured in CPU time of one thread, since wall time says
+//! little on a shared machine. `cargo bench -p agentx-benches` has the details
+//! of each job; the binary `ratios` plays the jobs in turns and prints the
+//! ratios that `docs/performance.md` records.
+
+pub mod base;
+pub mod corpus;
+pub mod cpu;
+pub mod decode;

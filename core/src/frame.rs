@@ -32,6 +32,8 @@ use core::fmt;
 
 /// A tail buffer above this is not kept for the next tail.
 const KEEP: usize = 256 * 1024;
+/// The least that is set aside for a tail; most records fit.
+const FIRST: usize = 1024;
 
 /// Splits a byte stream into records (WIRE-001, WIRE-EOF-001, DEC-01, DEC-02,
 /// DEC-06). After an error, and after the end, it gives nothing more.
@@ -254,8 +256,8 @@ impl Framer {
         let kept = part.get(..room).unwrap_or(part);
         let length = self.tail.len() + kept.len();
         if length > self.tail.capacity() {
-            let doubled = self.tail.capacity().saturating_mul(2);
-            let target = length.max(doubled.min(self.record_bytes));
+            let more = self.tail.capacity().saturating_mul(2).max(FIRST);
+            let target = length.max(more.min(self.record_bytes));
             self.tail.reserve_exact(target - self.tail.len());
         }
         self.tail.extend_from_slice(kept);

@@ -14,7 +14,7 @@ use crate::frame::Framer;
 use crate::guard::Guard;
 use crate::json::{RawJson, Reason, ScanLimits, Scanner, Writer};
 use crate::limits::Limits;
-use crate::schema::inbound::{self, Inbound, InputLimits, ParseContext};
+use crate::schema::inbound::{self, Inbound, ParseContext};
 use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -302,7 +302,7 @@ fn read(
         .map_err(|error| fault(error.at, error.reason.as_str()))?;
     let context = ParseContext {
         session_id,
-        limits: InputLimits::default(),
+        limits,
     };
     inbound::parse(value, &context, bytes.len()).map_err(|error| fault(error.at, error.reason))
 }

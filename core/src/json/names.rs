@@ -1,31 +1,27 @@
 //! Duplicate member names, found while the object is read.
+//!
+//! Each open object has a word of hash bits. Only a name whose bits are all set
+//! is compared with those before it, and only up to [`LINEAR`] names; an object
+//! with more has them sorted when it closes. So no shape costs more than
+//! `n log n`, and ordinary records cost a few instructions a name.
 
-use super::error::{Reason, ScanError};
 use super::text::Str;
 use super::token;
+use super::value::Node;
 use alloc::vec::Vec;
 
-/// Up to so many names, each new one is compared with those before it; above,
-/// they are sorted when the object closes.
-const LINEAR: usize = 16;
+/// Up to so many names, each new one is compared with those before it.
+pub(super) const LINEAR: u32 = 16;
 
-/// The names of all open objects, innermost last: the hash of the decoded name
-/// in the upper half, the offset of its opening quote in the lower.
+/// Names as numbers: the hash of the decoded name in the upper half, the offset
+/// of its opening quote in the lower.
+///
+/// A name that has a node keeps its hash there; the list holds only those of
+/// open objects without nodes, innermost last.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     list: Vec<u64>,
     scratch: Vec<u8>,
-}
-
-/// Where an object's names start, and which hashes they may have.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Seen {
-    base: u32,
-    bloom: u64,
-}
-
-impl Seen {
-    pub(super) const NONE: Self = Self { base: 0, bloom: 0 };
 }
 
 impl Names {
@@ -36,107 +32,105 @@ impl Names {
         }
     }
 
-    pub(super) fn clear(&mut self) {
-        self.list.clear();
-    }
-
     /// Bytes held for later scans.
     pub(super) const fn held(&self) -> usize {
         self.list.capacity() * size_of::<u64>() + self.scratch.capacity()
     }
 
-    /// Begins an object.
-    #[inline(always)]
-    pub(super) const fn open(&self) -> Seen {
-        Seen {
-            base: self.list.len() as u32,
-            bloom: 0,
-        }
+    pub(super) fn clear(&mut self) {
+        self.list.clear();
     }
 
-    /// Adds the name whose quotes are at `start` and `end`.
-    #[inline(always)]
-    pub(super) fn add(
-        &mut self,
-        seen: &mut Seen,
-        text: &str,
-        start: usize,
-        end: usize,
-        escaped: bool,
-    ) -> Result<(), ScanError> {
-        let hash = if escaped {
-            self.decoded_hash(text, start, end)
-        } else {
-            hash(text.as_bytes(), start + 1, end)
-        };
-        let bits = 1_u64 << (hash >> 26) | 1_u64 << ((hash >> 20) & 63);
-        if seen.bloom & bits == bits {
-            self.compare(*seen, text, start, hash)?;
-        }
-        seen.bloom |= bits;
-        self.list.push(u64::from(hash) << 32 | start as u64);
-        Ok(())
+    pub(super) const fn len(&self) -> u32 {
+        self.list.len() as u32
     }
 
+    pub(super) fn push(&mut self, start: usize, hash: u32) {
+        self.list.push(entry(start as u32, hash));
+    }
+
+    pub(super) fn truncate(&mut self, length: u32) {
+        self.list.truncate(length as usize);
+    }
+
+    /// Adds the names among `inside`, the nodes of an object.
+    pub(super) fn gather(&mut self, inside: &[Node]) {
+        let names = NameNodes(inside).map(|name| entry(name.start, name.span));
+        self.list.extend(names);
+    }
+
+    /// The hash of a name with escapes, whose quotes are at `start` and `end`.
     #[inline(never)]
-    fn decoded_hash(&mut self, text: &str, start: usize, end: usize) -> u32 {
+    pub(super) fn decoded_hash(&mut self, text: &str, start: usize, end: usize) -> u32 {
         let name = Str::new(text.get(start + 1..end).unwrap_or_default(), true);
         self.scratch.clear();
         self.scratch.extend(name.bytes());
         hash(&self.scratch, 0, self.scratch.len())
     }
 
-    /// Looks for a name again whose hash may have been seen.
+    /// Whether a name from `base` on in the list is that at `start`.
     #[inline(never)]
-    fn compare(&self, seen: Seen, text: &str, start: usize, hash: u32) -> Result<(), ScanError> {
-        let open = self.list.get(seen.base as usize..).unwrap_or_default();
-        if open.len() > LINEAR {
-            return Ok(());
-        }
+    pub(super) fn repeats(&self, base: u32, text: &str, start: usize, hash: u32) -> bool {
         let name = name_at(text, start);
+        let open = self.list.get(base as usize..).unwrap_or_default();
         let mut alike = open.iter().filter(|entry| *entry >> 32 == u64::from(hash));
-        if alike.any(|entry| name_at(text, offset(*entry)).cmp_decoded(name).is_eq()) {
-            return Err(ScanError::new(start, Reason::DuplicateName));
-        }
-        Ok(())
+        alike.any(|entry| name_of(text, *entry).cmp_decoded(name).is_eq())
     }
 
-    /// Ends an object.
-    #[inline(always)]
-    pub(super) fn close(&mut self, seen: Seen, text: &str) -> Result<(), ScanError> {
-        let base = seen.base as usize;
-        if self.list.len() - base > LINEAR {
-            let open = self.list.get_mut(base..).unwrap_or_default();
-            if let Some(at) = repeated(open, text) {
-                return Err(ScanError::new(at, Reason::DuplicateName));
+    /// The offset of the first name, from `base` on in the list, that repeats
+    /// an earlier one.
+    #[inline(never)]
+    pub(super) fn first_repeated(&mut self, base: u32, text: &str) -> Option<usize> {
+        let open = self.list.get_mut(base as usize..).unwrap_or_default();
+        open.sort_unstable();
+        let mut first: Option<usize> = None;
+        for group in open.chunk_by_mut(|a, b| a >> 32 == b >> 32) {
+            if group.len() < 2 {
+                continue;
+            }
+            // Stable, so that of equal names the later one stays behind.
+            group.sort_by(|a, b| name_of(text, *a).cmp_decoded(name_of(text, *b)));
+            for pair in group.windows(2) {
+                if let [a, b] = pair
+                    && name_of(text, *a).cmp_decoded(name_of(text, *b)).is_eq()
+                {
+                    let at = offset(*b);
+                    first = Some(first.map_or(at, |first| first.min(at)));
+                }
             }
         }
-        self.list.truncate(base);
-        Ok(())
+        first
     }
 }
 
-/// The offset of the first name that repeats an earlier one.
+/// Whether a name among `inside`, the nodes of an object, is that at `start`.
 #[inline(never)]
-fn repeated(open: &mut [u64], text: &str) -> Option<usize> {
-    open.sort_unstable();
-    let mut first: Option<usize> = None;
-    for group in open.chunk_by_mut(|a, b| a >> 32 == b >> 32) {
-        if group.len() < 2 {
-            continue;
-        }
-        // Stable, so that of equal names the later one stays behind.
-        group.sort_by(|a, b| name_of(text, *a).cmp_decoded(name_of(text, *b)));
-        for pair in group.windows(2) {
-            if let [a, b] = pair
-                && name_of(text, *a).cmp_decoded(name_of(text, *b)).is_eq()
-            {
-                let at = offset(*b);
-                first = Some(first.map_or(at, |first| first.min(at)));
-            }
-        }
+pub(super) fn repeats_node(inside: &[Node], text: &str, start: usize, hash: u32) -> bool {
+    let name = name_at(text, start);
+    let mut alike = NameNodes(inside).filter(|known| known.span == hash);
+    alike.any(|known| {
+        name_at(text, known.start as usize)
+            .cmp_decoded(name)
+            .is_eq()
+    })
+}
+
+/// The names among the nodes of an object.
+struct NameNodes<'n>(&'n [Node]);
+
+impl Iterator for NameNodes<'_> {
+    type Item = Node;
+
+    fn next(&mut self) -> Option<Node> {
+        let (name, rest) = self.0.split_first()?;
+        let value = rest.first().map_or(0, |value| value.span);
+        self.0 = rest.get(value as usize..).unwrap_or_default();
+        Some(*name)
     }
-    first
+}
+
+const fn entry(start: u32, hash: u32) -> u64 {
+    (hash as u64) << 32 | start as u64
 }
 
 const fn offset(entry: u64) -> usize {
@@ -157,44 +151,41 @@ fn name_at(text: &str, start: usize) -> Str<'_> {
     Str::new(raw.unwrap_or_default(), escaped)
 }
 
+/// The two bits that stand for a hash in an object's word.
+#[inline(always)]
+pub(super) const fn bits(hash: u32) -> u64 {
+    1 << (hash >> 26) | 1 << ((hash >> 20) & 63)
+}
+
 /// A weak but fast hash over the length, the first and the last eight bytes of
 /// what stands between `start` and `end`. Names that collide cost a comparison,
 /// never a wrong answer.
 #[inline(always)]
-fn hash(text: &[u8], start: usize, end: usize) -> u32 {
+pub(super) fn hash(text: &[u8], start: usize, end: usize) -> u32 {
     let length = end - start;
     let counted = length.min(8);
-    let last = start + length.max(8) - 8;
-    let (first, last) = match (word(text, start), word(text, last)) {
-        (Some(first), Some(last)) => (first, last),
-        _ => short(text, start, end),
+    let (first, last) = match text.get(start..start + length.max(8)) {
+        Some(window) => (
+            window.first_chunk().copied().unwrap_or_default(),
+            window.last_chunk().copied().unwrap_or_default(),
+        ),
+        None => short(text, start),
     };
     // The bytes of the name among the eight, in two shifts since one cannot be 64.
     let low = !(u64::MAX << (counted * 4) << (counted * 4));
-    mix(first & low, last & low, length)
+    let first = u64::from_le_bytes(first) & low;
+    let last = u64::from_le_bytes(last) & low;
+    let mixed = first ^ last.rotate_left(29) ^ length as u64;
+    (mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32
 }
 
-#[inline(always)]
-fn word(text: &[u8], at: usize) -> Option<u64> {
-    let bytes = text.get(at..at + 8)?.first_chunk::<8>()?;
-    Some(u64::from_le_bytes(*bytes))
-}
-
-/// The words of a name of less than eight bytes at the end of the text.
+/// The words of a name that has less than eight bytes up to the end of the text.
 #[inline(never)]
-fn short(text: &[u8], start: usize, end: usize) -> (u64, u64) {
+fn short(text: &[u8], start: usize) -> ([u8; 8], [u8; 8]) {
     let mut word = [0; 8];
-    let name = text.get(start..end).unwrap_or_default();
+    let name = text.get(start..).unwrap_or_default();
     for (to, from) in word.iter_mut().zip(name) {
         *to = *from;
     }
-    let word = u64::from_le_bytes(word);
     (word, word)
-}
-
-#[inline(always)]
-const fn mix(first: u64, last: u64, length: usize) -> u32 {
-    let mixed = (first ^ last.rotate_left(29) ^ length as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let mixed = (mixed ^ mixed >> 32).wrapping_mul(0xD6E8_FEB8_6659_FD93);
-    (mixed >> 32) as u32
 }

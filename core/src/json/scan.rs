@@ -1,11 +1,11 @@
 //! The scanner: one pass over one text.
 
 use super::error::{Reason, ScanError};
-use super::names::{Names, Seen};
+use super::names::{self, Names};
 use super::stops::{Marks, Stops};
 use super::text::{Escape, escape};
-use super::token::{self, byte, skip_space, unexpected};
-use super::value::{Kind, Node, Value};
+use super::token::{self, byte, is_space, skip_space, unexpected};
+use super::value::{Kind, Node, Value, inside};
 use alloc::vec::Vec;
 
 /// How deep a text may nest, and how deep the scanner keeps track.
@@ -44,9 +44,11 @@ const MOST_NODES: usize = 16 * 1024;
 #[derive(Debug, Default)]
 pub struct Scanner {
     stops: Stops,
+    /// All of them are in use or stale; a walk counts how many it wrote.
     nodes: Vec<Node>,
     names: Names,
-    open: Vec<Open>,
+    /// The open containers but the innermost, outermost first.
+    outer: Vec<Open>,
 }
 
 impl Scanner {
@@ -57,7 +59,7 @@ impl Scanner {
             stops: Stops::new(),
             nodes: Vec::new(),
             names: Names::new(),
-            open: Vec::new(),
+            outer: Vec::new(),
         }
     }
 
@@ -82,30 +84,27 @@ impl Scanner {
         }
         let text = core::str::from_utf8(text)
             .map_err(|error| ScanError::new(error.valid_up_to(), Reason::InvalidUtf8))?;
-        self.nodes.clear();
         self.names.clear();
-        self.open.clear();
+        self.outer.clear();
         let mut walk = Walk {
             text,
             bytes: text.as_bytes(),
             marks: self.stops.mark(text.as_bytes()),
-            limits,
-            most_nodes: MOST_NODES.max(text.len() / size_of::<Node>()),
+            limits: *limits,
             nodes: &mut self.nodes,
+            count: 0,
             names: &mut self.names,
-            outer: &mut self.open,
+            outer: &mut self.outer,
             top: Open::ROOT,
             unpaired: false,
         };
-        let end = walk.run()?;
-        let unpaired = walk.unpaired;
-        if end < text.len() {
-            return Err(ScanError::new(end, Reason::TrailingData));
-        }
+        walk.run()?;
+        let (count, unpaired) = (walk.count, walk.unpaired);
+        let nodes = self.nodes.get_mut(..count).unwrap_or_default();
         if unpaired {
-            mark_unpaired(&mut self.nodes, text);
+            mark_unpaired(nodes, text);
         }
-        Value::root(text, &self.nodes).ok_or(ScanError::new(0, Reason::Empty))
+        Ok(Value::new(text, nodes))
     }
 
     /// Gives back scratch above 1 MiB. A scan does this first of all; whoever
@@ -122,7 +121,7 @@ impl Scanner {
         self.stops.held()
             + self.nodes.capacity() * size_of::<Node>()
             + self.names.held()
-            + self.open.capacity() * size_of::<Open>()
+            + self.outer.capacity() * size_of::<Open>()
     }
 }
 
@@ -131,17 +130,24 @@ impl Scanner {
 #[cold]
 fn mark_unpaired(nodes: &mut [Node], text: &str) {
     for node in nodes {
-        node.unpaired = node.inside(text).has_unpaired_surrogate();
+        if inside(node.raw(text)).has_unpaired_surrogate() {
+            node.tag |= Node::UNPAIRED;
+        }
     }
 }
 
 /// An array or object that is not closed yet.
 #[derive(Clone, Copy, Debug)]
 struct Open {
-    seen: Seen,
+    /// The hash bits of the names so far.
+    bloom: u64,
+    /// How many names there are.
+    names: u32,
+    /// Where they begin in the list, if they are there.
+    base: u32,
     /// Its node, or [`Open::NO_NODE`].
     node: u32,
-    /// The bracket that closes it.
+    /// The bracket that closes it; zero for what is around the whole text.
     closing: u8,
     /// What it holds gets nodes.
     indexed: bool,
@@ -149,155 +155,170 @@ struct Open {
 
 impl Open {
     const NO_NODE: u32 = u32::MAX;
-    /// What is around the whole text.
     const ROOT: Self = Self {
-        seen: Seen::NONE,
+        bloom: 0,
+        names: 0,
+        base: 0,
         node: Self::NO_NODE,
         closing: 0,
         indexed: true,
     };
 }
 
+/// The state of one scan. The hot functions are all inlined and nothing else
+/// takes `self`, so that the compiler may keep its fields in registers.
 struct Walk<'t, 's> {
     text: &'t str,
     bytes: &'t [u8],
     marks: Marks<'s>,
-    limits: &'t ScanLimits,
-    most_nodes: usize,
+    limits: ScanLimits,
     nodes: &'s mut Vec<Node>,
+    /// Nodes written.
+    count: usize,
     names: &'s mut Names,
-    /// The open containers around `top`, outermost first.
     outer: &'s mut Vec<Open>,
+    /// The innermost open container.
     top: Open,
     /// An unpaired surrogate was seen.
     unpaired: bool,
 }
 
 impl Walk<'_, '_> {
-    /// Reads one value and the whitespace around it. Returns where it stopped.
-    fn run(&mut self) -> Result<usize, ScanError> {
-        let mut at = skip_space(self.bytes, 0);
-        if at == self.bytes.len() {
-            return Err(ScanError::new(at, Reason::Empty));
-        }
+    /// Reads one value and the whitespace around it.
+    ///
+    /// Whitespace is looked for only where nothing else fits, for records have
+    /// none.
+    fn run(&mut self) -> Result<(), ScanError> {
+        let mut at = 0;
         loop {
-            let start = at;
-            let (kind, end) = match byte(self.bytes, start) {
-                b'"' => {
-                    let (quote, escaped) = self.string(start)?;
-                    self.push(start, quote + 1, Kind::String, escaped);
-                    at = quote + 1;
-                    (None, at)
-                }
-                b'{' => {
-                    at = self.open(start, Kind::Object, b'}')?;
-                    if byte(self.bytes, at) != b'}' {
+            let first = byte(self.bytes, at);
+            if first == b'"' {
+                let (quote, escaped) = self.string(at)?;
+                self.push(at, quote + 1, Kind::String as u32 | escaped, 1);
+                at = quote + 1;
+            } else if first == b'{' || first == b'[' {
+                let object = first == b'{';
+                at = self.open(at, object)?;
+                if byte(self.bytes, at) != self.top.closing {
+                    if object {
                         at = self.name(at)?;
-                        continue;
                     }
-                    (None, at)
+                    continue;
                 }
-                b'[' => {
-                    at = self.open(start, Kind::Array, b']')?;
-                    if byte(self.bytes, at) != b']' {
-                        continue;
-                    }
-                    (None, at)
-                }
-                b'-' | b'0'..=b'9' => (Some(Kind::Number), token::number(self.bytes, start)?),
-                b'n' => (
-                    Some(Kind::Null),
-                    token::literal(self.bytes, start, b"null")?,
-                ),
-                b't' => (
-                    Some(Kind::Bool),
-                    token::literal(self.bytes, start, b"true")?,
-                ),
-                b'f' => (
-                    Some(Kind::Bool),
-                    token::literal(self.bytes, start, b"false")?,
-                ),
-                _ => return Err(unexpected(self.bytes, start)),
-            };
-            if let Some(kind) = kind {
-                self.push(start, end, kind, false);
+            } else if is_space(first) {
+                at = skip_space(self.bytes, at);
+                continue;
+            } else {
+                let (kind, end) = scalar(self.bytes, at, first)?;
+                self.push(at, end, kind as u32, 1);
                 at = end;
             }
             match self.after_value(at)? {
-                After::Value(next) => at = next,
-                After::End(end) => return Ok(end),
+                Some(next) => at = next,
+                None => return Ok(()),
             }
         }
     }
 
-    /// Closes what closes after a value, and goes on to the next one.
+    /// Closes what closes after a value. Returns where the next value is, if
+    /// any is to come.
     #[inline(always)]
-    fn after_value(&mut self, mut at: usize) -> Result<After, ScanError> {
+    fn after_value(&mut self, mut at: usize) -> Result<Option<usize>, ScanError> {
         loop {
-            at = skip_space(self.bytes, at);
             let next = byte(self.bytes, at);
             if next == b',' && self.top.closing != 0 {
-                at = skip_space(self.bytes, at + 1);
+                at += 1;
                 if self.top.closing == b'}' {
                     at = self.name(at)?;
                 }
-                return Ok(After::Value(at));
+                return Ok(Some(at));
             }
-            if self.top.closing == 0 {
-                return Ok(After::End(at));
-            }
-            if next != self.top.closing {
+            if next == self.top.closing && next != 0 {
+                at += 1;
+                self.close(at)?;
+            } else if is_space(next) {
+                at = skip_space(self.bytes, at);
+            } else if self.top.closing != 0 {
                 return Err(unexpected(self.bytes, at));
+            } else if at < self.bytes.len() {
+                return Err(ScanError::new(at, Reason::TrailingData));
+            } else {
+                return Ok(None);
             }
-            at += 1;
-            self.close(at)?;
         }
     }
 
     /// Reads a string whose opening quote is at `start`. Returns where the
-    /// closing one is, and whether there are escapes.
+    /// closing one is, and the tag of a string with escapes if it has any.
     #[inline(always)]
-    fn string(&mut self, start: usize) -> Result<(usize, bool), ScanError> {
+    fn string(&mut self, start: usize) -> Result<(usize, u32), ScanError> {
         let stop = self.marks.next(start + 1);
         if byte(self.bytes, stop) == b'"' {
-            return Ok((stop, false));
+            return Ok((stop, 0));
         }
         let (quote, unpaired) = escaped_string(self.bytes, self.marks, stop)?;
         self.unpaired |= unpaired;
-        Ok((quote, true))
+        Ok((quote, Node::ESCAPED))
     }
 
-    /// Reads a member's name and its colon. Returns where the value starts.
+    /// Reads a member's name and its colon. Returns where the value starts, or
+    /// whitespace before it.
     #[inline(always)]
-    fn name(&mut self, start: usize) -> Result<usize, ScanError> {
+    fn name(&mut self, mut start: usize) -> Result<usize, ScanError> {
         if byte(self.bytes, start) != b'"' {
-            return Err(unexpected(self.bytes, start));
+            start = skip_to(self.bytes, start, b'"')?;
         }
         let (quote, escaped) = self.string(start)?;
-        self.names
-            .add(&mut self.top.seen, self.text, start, quote, escaped)?;
-        self.push(start, quote + 1, Kind::String, escaped);
-        let colon = skip_space(self.bytes, quote + 1);
-        if byte(self.bytes, colon) != b':' {
-            return Err(unexpected(self.bytes, colon));
+        let hash = if escaped == 0 {
+            names::hash(self.bytes, start + 1, quote)
+        } else {
+            self.names.decoded_hash(self.text, start, quote)
+        };
+        let bits = names::bits(hash);
+        if self.top.bloom & bits == bits && self.top.names <= names::LINEAR {
+            let repeats = if self.top.indexed {
+                let inside = self.nodes.get(self.top.node as usize + 1..self.count);
+                names::repeats_node(inside.unwrap_or_default(), self.text, start, hash)
+            } else {
+                self.names.repeats(self.top.base, self.text, start, hash)
+            };
+            if repeats {
+                return Err(ScanError::new(start, Reason::DuplicateName));
+            }
         }
-        Ok(skip_space(self.bytes, colon + 1))
+        self.top.bloom |= bits;
+        self.top.names += 1;
+        self.push(start, quote + 1, Kind::String as u32 | escaped, hash);
+        // Looked at again, since the push may have folded the object.
+        if !self.top.indexed {
+            self.names.push(start, hash);
+        }
+        if byte(self.bytes, quote + 1) == b':' {
+            return Ok(quote + 2);
+        }
+        Ok(skip_to(self.bytes, quote + 1, b':')? + 1)
     }
 
     /// Opens a container. Returns where its first member or its end is.
     #[inline(always)]
-    fn open(&mut self, start: usize, kind: Kind, closing: u8) -> Result<usize, ScanError> {
+    fn open(&mut self, start: usize, object: bool) -> Result<usize, ScanError> {
         if self.outer.len() >= self.limits.max_depth {
             return Err(ScanError::new(start, Reason::TooDeep));
         }
-        let node = self.push(start, start, kind, false);
+        let kind = if object { Kind::Object } else { Kind::Array };
+        let node = self.push(start, start, kind as u32, 1);
         self.outer.push(self.top);
         self.top = Open {
-            seen: self.names.open(),
+            bloom: 0,
+            names: 0,
+            base: self.names.len(),
             node,
-            closing,
+            closing: if object { b'}' } else { b']' },
             indexed: node != Open::NO_NODE && self.outer.len() <= self.limits.node_depth,
         };
+        if byte(self.bytes, start + 1) > b' ' {
+            return Ok(start + 1);
+        }
         Ok(skip_space(self.bytes, start + 1))
     }
 
@@ -305,12 +326,26 @@ impl Walk<'_, '_> {
     #[inline(always)]
     fn close(&mut self, end: usize) -> Result<(), ScanError> {
         let closed = self.top;
-        self.names.close(closed.seen, self.text)?;
-        let total = self.nodes.len();
+        if closed.names > names::LINEAR {
+            let inside = if closed.indexed {
+                self.nodes.get(closed.node as usize + 1..self.count)
+            } else {
+                None
+            };
+            self.names.gather(inside.unwrap_or_default());
+            if let Some(at) = self.names.first_repeated(closed.base, self.text) {
+                return Err(ScanError::new(at, Reason::DuplicateName));
+            }
+            self.names.truncate(closed.base);
+        } else if !closed.indexed {
+            self.names.truncate(closed.base);
+        }
         if let Some(node) = self.nodes.get_mut(closed.node as usize) {
             node.end = end as u32;
-            node.span = total as u32 - closed.node;
-            node.folded = !closed.indexed;
+            node.span = self.count as u32 - closed.node;
+            if !closed.indexed {
+                node.tag |= Node::FOLDED;
+            }
         }
         self.top = self.outer.pop().unwrap_or(Open::ROOT);
         Ok(())
@@ -318,61 +353,115 @@ impl Walk<'_, '_> {
 
     /// Keeps a value or name, if what is around it is indexed.
     #[inline(always)]
-    fn push(&mut self, start: usize, end: usize, kind: Kind, escaped: bool) -> u32 {
+    fn push(&mut self, start: usize, end: usize, tag: u32, span: u32) -> u32 {
         if !self.top.indexed {
             return Open::NO_NODE;
         }
-        let index = self.nodes.len();
-        if index >= self.most_nodes {
-            return self.fold(start, end, kind, escaped);
+        if self.count == self.nodes.len() && !self.make_room() {
+            return Open::NO_NODE;
         }
-        self.nodes.push(Node {
-            start: start as u32,
-            end: end as u32,
-            span: 1,
-            kind,
-            escaped,
-            unpaired: false,
-            folded: false,
-        });
+        let index = self.count;
+        if let Some(node) = self.nodes.get_mut(index) {
+            *node = Node {
+                start: start as u32,
+                end: end as u32,
+                span,
+                tag,
+            };
+            self.count += 1;
+        }
         index as u32
     }
 
-    /// Makes room: of the open containers that hold half of all nodes, the
-    /// innermost becomes one span, to be read again from the text.
-    #[cold]
-    #[inline(never)]
-    fn fold(&mut self, start: usize, end: usize, kind: Kind, escaped: bool) -> u32 {
-        let total = self.nodes.len();
-        let large =
-            |open: &Open| open.node != Open::NO_NODE && total - open.node as usize > total / 2;
-        let mut kept = 0;
-        if large(&self.top) {
-            kept = self.top.node as usize + 1;
-            self.top.indexed = false;
-        } else {
-            self.top.indexed = false;
-            self.top.node = Open::NO_NODE;
-            for open in self.outer.iter_mut().rev() {
-                let found = large(open);
-                open.indexed = false;
-                if found {
-                    kept = open.node as usize + 1;
-                    break;
-                }
-                open.node = Open::NO_NODE;
-            }
+    /// Gets a place for one more node. False when the innermost container has
+    /// been folded, so that no place is needed.
+    #[inline(always)]
+    fn make_room(&mut self) -> bool {
+        let most = MOST_NODES.max(self.bytes.len() / size_of::<Node>());
+        if self.nodes.len() < most {
+            grow(self.nodes, most);
+            return true;
         }
-        self.nodes.truncate(kept);
-        self.push(start, end, kind, escaped)
+        let kept;
+        (self.top, kept) = fold(self.top, self.outer, self.nodes, self.names);
+        self.count = kept;
+        self.top.indexed
     }
 }
 
-enum After {
-    /// The next value starts here.
-    Value(usize),
-    /// The outermost value has ended, and so has the whitespace behind it.
-    End(usize),
+/// Makes place for twice as many nodes, up to a most.
+#[cold]
+#[inline(never)]
+fn grow(nodes: &mut Vec<Node>, most: usize) {
+    let wanted = most.min(nodes.len().saturating_mul(2).max(64));
+    nodes.reserve_exact(wanted - nodes.len());
+    nodes.resize(wanted, Node::EMPTY);
+}
+
+/// Makes place where there can be no more: of the open containers that hold
+/// half of all nodes, the innermost becomes one span, to be read again from
+/// the text. Returns the new innermost and how many nodes are left.
+///
+/// All open containers have nodes then, or no place would be needed; so their
+/// names are in nodes, too, and go to the list in order.
+#[cold]
+#[inline(never)]
+fn fold(mut top: Open, outer: &mut [Open], nodes: &[Node], names: &mut Names) -> (Open, usize) {
+    let large = |open: &Open| nodes.len() - (open.node as usize).min(nodes.len()) > nodes.len() / 2;
+    let mut open: Vec<&mut Open> = outer.iter_mut().skip(1).collect();
+    open.push(&mut top);
+    let folded = open.iter().rposition(|open| large(open)).unwrap_or(0);
+    let mut kept = nodes.len();
+    let ends: Vec<usize> = open.iter().skip(1).map(|open| open.node as usize).collect();
+    for (index, open) in open.iter_mut().enumerate().skip(folded) {
+        let end = ends.get(index).copied().unwrap_or(nodes.len());
+        open.base = names.len();
+        open.indexed = false;
+        if open.closing == b'}' {
+            names.gather(nodes.get(open.node as usize + 1..end).unwrap_or_default());
+        }
+        if index == folded {
+            kept = open.node as usize + 1;
+        } else {
+            open.node = Open::NO_NODE;
+        }
+    }
+    (top, kept)
+}
+
+/// Reads a number, `true`, `false` or `null`.
+#[inline(always)]
+fn scalar(text: &[u8], at: usize, first: u8) -> Result<(Kind, usize), ScanError> {
+    match first {
+        b'-' | b'0'..=b'9' => token::number(text, at).map(|end| (Kind::Number, end)),
+        b'n' => token::literal(text, at, b"null").map(|end| (Kind::Null, end)),
+        b't' => token::literal(text, at, b"true").map(|end| (Kind::Bool, end)),
+        b'f' => token::literal(text, at, b"false").map(|end| (Kind::Bool, end)),
+        _ => Err(nothing(text, at)),
+    }
+}
+
+/// The fault of a place where a value should start.
+#[cold]
+fn nothing(text: &[u8], at: usize) -> ScanError {
+    let before = text.get(..at).unwrap_or_default();
+    if at >= text.len() && before.iter().all(|byte| is_space(*byte)) {
+        ScanError::new(text.len(), Reason::Empty)
+    } else {
+        unexpected(text, at)
+    }
+}
+
+/// Skips whitespace up to a byte that must come.
+#[cold]
+#[inline(never)]
+fn skip_to(text: &[u8], at: usize, wanted: u8) -> Result<usize, ScanError> {
+    let at = skip_space(text, at);
+    if byte(text, at) == wanted {
+        Ok(at)
+    } else {
+        Err(unexpected(text, at))
+    }
 }
 
 /// Reads on in a string from its first stop, which is no quote. Returns where

@@ -3,6 +3,7 @@
 use super::error::{Reason, ScanError, UnpairedSurrogate};
 use alloc::borrow::Cow;
 use alloc::string::String;
+use alloc::vec;
 use core::fmt;
 
 /// One string as it stands in a scanned text.
@@ -35,32 +36,20 @@ impl<'a> Str<'a> {
         if !self.escaped {
             return Ok(Cow::Borrowed(self.raw));
         }
-        let mut text = String::with_capacity(self.raw.len());
-        for piece in Pieces::new(self.raw) {
-            match piece {
-                Piece::Plain(plain) => text.push_str(plain),
-                Piece::Char(c) => text.push(c),
-                Piece::Unpaired(_) => return Err(UnpairedSurrogate),
-            }
+        match unescaped(self.raw) {
+            (text, false) => Ok(Cow::Owned(text)),
+            (_, true) => Err(UnpairedSurrogate),
         }
-        Ok(Cow::Owned(text))
     }
 
     /// The text with U+FFFD in the place of each unpaired surrogate.
     #[must_use]
     pub fn decode_lossy(self) -> Cow<'a, str> {
-        if !self.escaped {
-            return Cow::Borrowed(self.raw);
+        if self.escaped {
+            Cow::Owned(unescaped(self.raw).0)
+        } else {
+            Cow::Borrowed(self.raw)
         }
-        let mut text = String::with_capacity(self.raw.len());
-        for piece in Pieces::new(self.raw) {
-            match piece {
-                Piece::Plain(plain) => text.push_str(plain),
-                Piece::Char(c) => text.push(c),
-                Piece::Unpaired(_) => text.push(char::REPLACEMENT_CHARACTER),
-            }
-        }
-        Cow::Owned(text)
     }
 
     /// Whether an escape names half of a surrogate pair (DEC-04).
@@ -123,6 +112,76 @@ impl fmt::Debug for Str<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "\"{}\"", self.raw)
     }
+}
+
+/// How much is copied at once.
+const STEP: usize = 16;
+
+/// Takes the escapes out of the inside of a valid string. Tells whether there
+/// were unpaired surrogates; each becomes U+FFFD.
+///
+/// Text is copied in steps of one size, whatever is in them, and the copy goes
+/// on from the first backslash: cheaper than a search and a copy for each run.
+fn unescaped(raw: &str) -> (String, bool) {
+    let from = raw.as_bytes();
+    // No escape is shorter than what it means; a step may write past the end.
+    let mut text = vec![0; from.len() + STEP];
+    let (mut read, mut written, mut unpaired) = (0, 0, false);
+    while read < from.len() {
+        let plain = copy_plain(from, read, &mut text, written);
+        read += plain;
+        written += plain;
+        if from.get(read) != Some(&b'\\') {
+            continue;
+        }
+        let (c, end) = match escape(from, read) {
+            Ok(Escape::Char { c, end }) => (c, end),
+            Ok(Escape::Unpaired { end, .. }) => {
+                unpaired = true;
+                (char::REPLACEMENT_CHARACTER, end)
+            }
+            Err(_) => break,
+        };
+        read = end;
+        if c.is_ascii() {
+            if let Some(to) = text.get_mut(written) {
+                *to = c as u8;
+            }
+            written += 1;
+        } else if let Some(to) = text.get_mut(written..written + 4) {
+            written += c.encode_utf8(to).len();
+        }
+    }
+    text.truncate(written);
+    (String::from_utf8(text).unwrap_or_default(), unpaired)
+}
+
+/// Copies up to one step of what has no escape. Returns how much it was.
+#[inline(always)]
+fn copy_plain(from: &[u8], read: usize, text: &mut [u8], written: usize) -> usize {
+    let rest = from.get(read..).unwrap_or_default();
+    if let Some(step) = rest.first_chunk::<STEP>()
+        && let Some(to) = text.get_mut(written..written + STEP)
+    {
+        to.copy_from_slice(step);
+        return first_backslash(step);
+    }
+    let plain = rest.iter().take_while(|byte| **byte != b'\\');
+    let room = text.get_mut(written..).unwrap_or_default();
+    room.iter_mut()
+        .zip(plain)
+        .map(|(to, byte)| *to = *byte)
+        .count()
+}
+
+/// Where the first backslash of a step is, or the length of the step.
+#[inline(always)]
+fn first_backslash(step: &[u8; STEP]) -> usize {
+    const ONES: u128 = u128::MAX / 0xFF;
+    const HIGHS: u128 = ONES << 7;
+    let zeroed = u128::from_le_bytes(*step) ^ (ONES * b'\\' as u128);
+    let found = zeroed.wrapping_sub(ONES) & !zeroed & HIGHS;
+    (found.trailing_zeros() / 8) as usize
 }
 
 /// A decoded part of a string.

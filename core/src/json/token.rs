@@ -22,18 +22,15 @@ pub(super) fn unexpected(text: &[u8], at: usize) -> ScanError {
     }
 }
 
-/// The first byte from `at` on that is no JSON whitespace.
+/// Whether a byte is JSON whitespace.
 #[inline(always)]
-pub(super) fn skip_space(text: &[u8], at: usize) -> usize {
-    if byte(text, at) > b' ' {
-        return at;
-    }
-    skip_some_space(text, at)
+pub(super) const fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
-#[inline(never)]
-fn skip_some_space(text: &[u8], mut at: usize) -> usize {
-    while matches!(byte(text, at), b' ' | b'\t' | b'\n' | b'\r') {
+/// The first byte from `at` on that is no JSON whitespace.
+pub(super) fn skip_space(text: &[u8], mut at: usize) -> usize {
+    while is_space(byte(text, at)) {
         at += 1;
     }
     at

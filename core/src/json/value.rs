@@ -22,137 +22,150 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The kind of a value that starts with `first`, in a text already scanned.
-    const fn of(first: u8) -> Self {
-        match first {
-            b'"' => Self::String,
-            b'{' => Self::Object,
-            b'[' => Self::Array,
-            b't' | b'f' => Self::Bool,
-            b'n' => Self::Null,
+    /// The kind of the value that `text` is.
+    fn of(text: &str) -> Self {
+        match text.as_bytes().first() {
+            Some(b'"') => Self::String,
+            Some(b'{') => Self::Object,
+            Some(b'[') => Self::Array,
+            Some(b't' | b'f') => Self::Bool,
+            Some(b'n') => Self::Null,
             _ => Self::Number,
         }
     }
 }
 
 /// A value or a member name of a scanned text. The members or elements of a
-/// container follow it at once, each with all of its own, unless `folded`.
+/// container follow it at once, each with all of its own, unless it is folded.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
     /// First byte, the quote of a string included.
     pub(super) start: u32,
     /// Past the last byte.
     pub(super) end: u32,
-    /// How many nodes this one and everything inside it take.
+    /// How many nodes a value and everything inside it take; the hash of a name.
     pub(super) span: u32,
-    pub(super) kind: Kind,
-    /// The string has escapes.
-    pub(super) escaped: bool,
-    /// An unpaired surrogate stands somewhere inside.
-    pub(super) unpaired: bool,
-    /// A container whose inside has no nodes: it is read from the text.
-    pub(super) folded: bool,
+    /// The [`Kind`] and what else is known, in one word.
+    pub(super) tag: u32,
 }
 
 impl Node {
-    /// What to look for escapes in: backslashes stand in strings only, so any
-    /// value reads like the inside of one.
-    pub(super) fn inside(self, text: &str) -> Str<'_> {
-        let raw = text.get(self.start as usize..self.end as usize);
-        Str::new(raw.unwrap_or_default(), true)
+    const KIND: u32 = 7;
+    /// The string has escapes.
+    pub(super) const ESCAPED: u32 = 8;
+    /// An unpaired surrogate stands somewhere inside.
+    pub(super) const UNPAIRED: u32 = 16;
+    /// A container whose inside has no nodes: it is read from the text.
+    pub(super) const FOLDED: u32 = 32;
+    pub(super) const EMPTY: Self = Self {
+        start: 0,
+        end: 0,
+        span: 1,
+        tag: Kind::Null as u32,
+    };
+
+    #[inline]
+    const fn has(self, flag: u32) -> bool {
+        self.tag & flag != 0
+    }
+
+    #[inline]
+    const fn kind(self) -> Kind {
+        match self.tag & Self::KIND {
+            0 => Kind::Null,
+            1 => Kind::Bool,
+            2 => Kind::Number,
+            3 => Kind::String,
+            4 => Kind::Array,
+            _ => Kind::Object,
+        }
+    }
+
+    #[inline]
+    const fn is(self, kind: Kind) -> bool {
+        self.tag & Self::KIND == kind as u32
+    }
+
+    /// How many of the nodes that follow belong inside this one.
+    #[inline]
+    const fn inside(self) -> usize {
+        (self.span as usize).saturating_sub(1)
+    }
+
+    /// The text of the value or name, quotes included.
+    #[inline]
+    pub(super) fn raw(self, text: &str) -> &str {
+        text.get(self.start as usize..self.end as usize)
+            .unwrap_or_default()
     }
 
     /// The string or name that this node is.
     #[inline]
     fn string(self, text: &str) -> Str<'_> {
         let inside = (self.start as usize + 1)..(self.end as usize).saturating_sub(1);
-        Str::new(text.get(inside).unwrap_or_default(), self.escaped)
-    }
-
-    /// What follows this node, of the nodes right behind it.
-    #[inline]
-    fn following(self, after: &[Self]) -> &[Self] {
-        let inside = (self.span as usize).saturating_sub(1);
-        after.get(inside..).unwrap_or_default()
+        Str::new(
+            text.get(inside).unwrap_or_default(),
+            self.has(Self::ESCAPED),
+        )
     }
 }
 
 /// One value of a scanned text.
 #[derive(Clone, Copy)]
 pub struct Value<'a> {
-    /// The whole scanned text.
+    /// The whole scanned text; or this value alone, if there are no nodes.
     text: &'a str,
-    /// The nodes after this one.
-    after: &'a [Node],
-    node: Node,
+    /// The node of this value and all that follow it; or none, if the value is
+    /// inside a folded one.
+    nodes: &'a [Node],
 }
 
 impl<'a> Value<'a> {
-    pub(super) fn root(text: &'a str, nodes: &'a [Node]) -> Option<Self> {
-        let (node, after) = nodes.split_first()?;
-        Some(Self {
-            text,
-            after,
-            node: *node,
-        })
-    }
-
-    /// A value that has no node, found by reading the text.
-    fn unfolded(text: &'a str, start: usize, end: usize, unpaired: bool) -> Option<Self> {
-        let raw = text.get(start..end)?;
-        let mut node = Node {
-            start: u32::try_from(start).ok()?,
-            end: u32::try_from(end).ok()?,
-            span: 1,
-            kind: Kind::of(*raw.as_bytes().first()?),
-            escaped: memchr::memchr(b'\\', raw.as_bytes()).is_some(),
-            unpaired: false,
-            folded: true,
-        };
-        node.unpaired = unpaired && node.inside(text).has_unpaired_surrogate();
-        Some(Self {
-            text,
-            after: &[],
-            node,
-        })
+    /// `nodes` begins with the node of the value.
+    #[inline]
+    pub(super) const fn new(text: &'a str, nodes: &'a [Node]) -> Self {
+        Self { text, nodes }
     }
 
     /// What this value is.
     #[must_use]
     #[inline]
-    pub const fn kind(self) -> Kind {
-        self.node.kind
+    pub fn kind(self) -> Kind {
+        match self.nodes.first() {
+            Some(node) => node.kind(),
+            None => Kind::of(self.text),
+        }
     }
 
     /// Whether this is `null`.
     #[must_use]
     #[inline]
-    pub const fn is_null(self) -> bool {
-        matches!(self.node.kind, Kind::Null)
+    pub fn is_null(self) -> bool {
+        self.is(Kind::Null)
     }
 
     /// The truth value, if this is one.
     #[must_use]
     #[inline]
     pub fn as_bool(self) -> Option<bool> {
-        (self.node.kind == Kind::Bool).then(|| self.raw().starts_with('t'))
+        self.is(Kind::Bool).then(|| self.raw().starts_with('t'))
     }
 
     /// The string, if this is one.
     #[must_use]
     #[inline]
     pub fn as_str(self) -> Option<Str<'a>> {
-        if self.node.kind != Kind::String {
-            return None;
+        match self.nodes.first() {
+            Some(node) => node.is(Kind::String).then(|| node.string(self.text)),
+            None => self.unindexed_str(),
         }
-        Some(self.node.string(self.text))
     }
 
     /// The exact text of the number, if this is one (DEC-04).
     #[must_use]
     #[inline]
     pub fn as_number(self) -> Option<&'a str> {
-        (self.node.kind == Kind::Number).then(|| self.raw())
+        self.is(Kind::Number).then(|| self.raw())
     }
 
     /// The number, if this is one written as a whole number that fits: no
@@ -167,56 +180,65 @@ impl<'a> Value<'a> {
     #[must_use]
     #[inline]
     pub fn as_object(self) -> Option<Object<'a>> {
-        (self.node.kind == Kind::Object).then_some(Object(self))
+        self.is(Kind::Object).then_some(Object(self))
     }
 
     /// The array, if this is one.
     #[must_use]
     #[inline]
     pub fn as_array(self) -> Option<Array<'a>> {
-        (self.node.kind == Kind::Array).then_some(Array(self))
+        self.is(Kind::Array).then_some(Array(self))
     }
 
     /// The text of this value as it came, with the quotes of a string.
     #[must_use]
     #[inline]
     pub fn raw(self) -> &'a str {
-        self.text
-            .get(self.node.start as usize..self.node.end as usize)
-            .unwrap_or_default()
+        match self.nodes.first() {
+            Some(node) => node.raw(self.text),
+            None => self.text,
+        }
     }
 
-    /// Offset of the first byte of this value in the scanned text.
+    /// Where this value begins, in bytes from the start of the scanned text; 0
+    /// for a value below the depth of nodes.
     #[must_use]
-    #[inline]
-    pub const fn start(self) -> usize {
-        self.node.start as usize
+    pub fn start(self) -> usize {
+        self.nodes.first().map_or(0, |node| node.start as usize)
     }
 
     /// Whether an escape anywhere inside this value, names included, is half
     /// of a surrogate pair (DEC-04).
     #[must_use]
+    pub fn has_unpaired_surrogate(self) -> bool {
+        match self.nodes.first() {
+            Some(node) => node.has(Node::UNPAIRED),
+            None => inside(self.text).has_unpaired_surrogate(),
+        }
+    }
+
     #[inline]
-    pub const fn has_unpaired_surrogate(self) -> bool {
-        self.node.unpaired
+    fn is(self, kind: Kind) -> bool {
+        self.kind() == kind
+    }
+
+    fn unindexed_str(self) -> Option<Str<'a>> {
+        let inside = self.text.strip_prefix('"')?.strip_suffix('"')?;
+        let escaped = memchr::memchr(b'\\', inside.as_bytes()).is_some();
+        Some(Str::new(inside, escaped))
     }
 
     #[inline]
     fn items(self) -> Items<'a> {
-        if self.node.folded {
-            Items::Text {
+        match self.nodes {
+            [node, after @ ..] if !node.has(Node::FOLDED) => Items::Nodes {
                 text: self.text,
-                at: self.node.start as usize + 1,
-                unpaired: self.node.unpaired,
-            }
-        } else {
-            Items::Nodes {
-                text: self.text,
-                nodes: self
-                    .after
-                    .get(..(self.node.span as usize).saturating_sub(1))
-                    .unwrap_or_default(),
-            }
+                nodes: after.get(..node.inside()).unwrap_or_default(),
+            },
+            _ => Items::Text {
+                text: self.raw(),
+                at: 1,
+            },
         }
     }
 }
@@ -227,79 +249,70 @@ impl fmt::Debug for Value<'_> {
     }
 }
 
+/// A value's text as if it were the inside of a string: backslashes stand in
+/// strings only, so looking for escapes needs no more.
+pub(super) const fn inside(value: &str) -> Str<'_> {
+    Str::new(value, true)
+}
+
 /// The values and names inside a container, in the order of the text.
 #[derive(Clone)]
 enum Items<'a> {
-    Nodes {
-        text: &'a str,
-        nodes: &'a [Node],
-    },
-    Text {
-        text: &'a str,
-        at: usize,
-        unpaired: bool,
-    },
+    /// From the nodes that are left.
+    Nodes { text: &'a str, nodes: &'a [Node] },
+    /// From the text of the container, where no more is known of it.
+    Text { text: &'a str, at: usize },
 }
 
 impl<'a> Items<'a> {
     /// The next value of an array.
-    #[inline]
+    #[inline(always)]
     fn element(&mut self) -> Option<Value<'a>> {
         match self {
             Self::Nodes { text, nodes } => {
-                let [node, after @ ..] = *nodes else {
-                    return None;
-                };
-                *nodes = node.following(after);
-                Some(Value {
-                    text,
-                    after,
-                    node: *node,
-                })
+                let from_here = *nodes;
+                let (node, after) = from_here.split_first()?;
+                *nodes = after.get(node.inside()..).unwrap_or_default();
+                Some(Value::new(text, from_here))
             }
-            Self::Text { text, at, unpaired } => unfold(text, at, *unpaired),
+            Self::Text { text, at } => unindexed(text, at),
         }
     }
 
     /// The next name of an object and its value.
-    #[inline]
+    #[inline(always)]
     fn member(&mut self) -> Option<(Str<'a>, Value<'a>)> {
         match self {
             Self::Nodes { text, nodes } => {
-                let [name, node, after @ ..] = *nodes else {
-                    return None;
-                };
-                *nodes = node.following(after);
-                let value = Value {
-                    text,
-                    after,
-                    node: *node,
-                };
-                Some((name.string(text), value))
+                let (name, from_here) = nodes.split_first()?;
+                let (node, after) = from_here.split_first()?;
+                *nodes = after.get(node.inside()..).unwrap_or_default();
+                Some((name.string(text), Value::new(text, from_here)))
             }
-            Self::Text { text, at, unpaired } => {
-                let name = unfold(text, at, *unpaired)?;
-                Some((name.as_str()?, unfold(text, at, *unpaired)?))
-            }
+            Self::Text { text, at } => unindexed_member(text, at),
         }
     }
 }
 
-/// Reads the next value or name of a container from the text.
-fn unfold<'a>(text: &'a str, at: &mut usize, unpaired: bool) -> Option<Value<'a>> {
-    let bytes = text.as_bytes();
-    while matches!(
-        token::byte(bytes, *at),
-        b',' | b':' | b' ' | b'\t' | b'\n' | b'\r'
-    ) {
-        *at += 1;
+/// Reads the next member of an object from its text.
+fn unindexed_member<'a>(object: &'a str, at: &mut usize) -> Option<(Str<'a>, Value<'a>)> {
+    let name = unindexed(object, at)?.as_str()?;
+    Some((name, unindexed(object, at)?))
+}
+
+/// Reads the next value or name of a container from its text.
+fn unindexed<'a>(container: &'a str, at: &mut usize) -> Option<Value<'a>> {
+    let bytes = container.as_bytes();
+    let mut start = *at;
+    loop {
+        match token::byte(bytes, start) {
+            b',' | b':' | b' ' | b'\t' | b'\n' | b'\r' => start += 1,
+            b']' | b'}' => return None,
+            _ => break,
+        }
     }
-    if matches!(token::byte(bytes, *at), b']' | b'}') {
-        return None;
-    }
-    let start = *at;
     *at = token::skip(bytes, start).ok()?;
-    Value::unfolded(text, start, *at, unpaired)
+    Some(Value::new(container.get(start..*at)?, &[]))
 }
 
 /// An object of a scanned text: no two members have the same decoded name.

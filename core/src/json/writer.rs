@@ -261,11 +261,9 @@ impl Writer {
 /// Appends the inside of a string.
 pub(super) fn escape_into(out: &mut Vec<u8>, text: &str) {
     let mut rest = text.as_bytes();
+    out.reserve(rest.len() + 2);
     loop {
-        let plain = rest
-            .iter()
-            .position(|byte| special(*byte))
-            .unwrap_or(rest.len());
+        let plain = first_special(rest);
         let (run, after) = rest.split_at_checked(plain).unwrap_or((rest, &[]));
         out.extend_from_slice(run);
         let used = match after {
@@ -291,10 +289,31 @@ pub(super) fn escape_into(out: &mut Vec<u8>, text: &str) {
     }
 }
 
-/// Bytes that need a closer look: quote, backslash, controls, and the first
-/// byte of U+2028 and U+2029.
-const fn special(byte: u8) -> bool {
-    matches!(byte, 0..=0x1F | b'"' | b'\\' | 0xE2)
+/// Where the first byte is that needs a closer look: quote, backslash, control,
+/// or the first of U+2028 and U+2029. The length of the text if there is none.
+#[inline]
+fn first_special(text: &[u8]) -> usize {
+    const STEP: usize = size_of::<u64>();
+    const ONES: u64 = u64::MAX / 0xFF;
+    const HIGHS: u64 = ONES << 7;
+    // Sets the high bit of each zero byte, and maybe of bytes above it.
+    const fn zeros(word: u64) -> u64 {
+        word.wrapping_sub(ONES) & !word
+    }
+    let (words, rest) = text.as_chunks::<STEP>();
+    for (index, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        let found = zeros(word ^ (ONES * 0x22))
+            | zeros(word ^ (ONES * 0x5C))
+            | zeros(word ^ (ONES * 0xE2))
+            | (word.wrapping_sub(ONES * 0x20) & !word);
+        let found = found & HIGHS;
+        if found != 0 {
+            return index * STEP + (found.trailing_zeros() / 8) as usize;
+        }
+    }
+    let special = |byte: &u8| matches!(byte, 0..=0x1F | b'"' | b'\\' | 0xE2);
+    words.len() * STEP + rest.iter().position(special).unwrap_or(rest.len())
 }
 
 fn escape_byte(out: &mut Vec<u8>, byte: u8) {

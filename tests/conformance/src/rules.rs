@@ -107,6 +107,52 @@ pub fn places(file: &File) -> Vec<String> {
     wrong
 }
 
+/// Rust files that no module declares: nobody compiles them, so what they test
+/// is not tested.
+#[must_use]
+pub fn orphans(files: &[File]) -> Vec<String> {
+    let roots = ["lib.rs", "main.rs", "build.rs"];
+    let declares = |path: &str, module: &str| {
+        files
+            .iter()
+            .find(|file| file.path == path)
+            .is_some_and(|file| {
+                let code = Layers::of(file.text()).code;
+                let named = |line: &str| has_word(line, &format!("mod {module}"));
+                code.lines().any(named)
+            })
+    };
+    let mut wrong = Vec::new();
+    for file in files.iter().filter(|file| file.has_extension("rs")) {
+        let (folder, name) = file.path.rsplit_once('/').unwrap_or(("", &file.path));
+        let (above, folder_name) = folder.rsplit_once('/').unwrap_or(("", folder));
+        let target = ["bin", "tests", "benches", "examples", "fuzz_targets"].contains(&folder_name)
+            && !above.ends_with("src");
+        if roots.contains(&name) || target || above.ends_with("src") && folder_name == "bin" {
+            continue;
+        }
+        let (module, parents) = if name == "mod.rs" {
+            (
+                folder_name,
+                [format!("{above}.rs"), format!("{above}/mod.rs")],
+            )
+        } else {
+            let parents = [format!("{folder}.rs"), format!("{folder}/mod.rs")];
+            (name.trim_end_matches(".rs"), parents)
+        };
+        let place = if name == "mod.rs" { above } else { folder };
+        let roots = roots.map(|root| format!("{place}/{root}"));
+        if !parents
+            .iter()
+            .chain(&roots)
+            .any(|path| declares(path, module))
+        {
+            wrong.push(format!("{}: no module declares it", file.path));
+        }
+    }
+    wrong
+}
+
 /// What a member's manifest must say.
 #[must_use]
 pub fn manifest(file: &File) -> Vec<String> {

@@ -172,7 +172,7 @@ impl Exchange {
                 self.stage = Stage::Waiting;
                 self.progress = self.now;
             }
-            if !received.plaintext.is_empty() && !self.is_over() {
+            if !received.plaintext.is_empty() {
                 self.progress = self.now;
                 self.read(&received.plaintext);
             }

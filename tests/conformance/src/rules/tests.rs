@@ -1,4 +1,4 @@
-use super::{HARD_LINES, INLINE_TEST_LINES, links, manifest, places, sizes, source};
+use super::{HARD_LINES, INLINE_TEST_LINES, links, manifest, orphans, places, sizes, source};
 use crate::tree::File;
 
 #[test]
@@ -97,5 +97,29 @@ fn links_lead_to_files_and_headings() {
             "docs/a.md:1: dead link #none",
             "docs/a.md:1: dead link b#x"
         ]
+    );
+}
+
+#[test]
+fn files_that_nobody_compiles_are_told() {
+    let files = [
+        File::of("a/src/lib.rs", "pub mod b;\nmod c;\n// mod d;\nmod ee;\n"),
+        File::of("a/src/b.rs", "mod tests;"),
+        File::of("a/src/b/tests.rs", ""),
+        File::of("a/src/c/mod.rs", "mod x;"),
+        File::of("a/src/c/x.rs", ""),
+        File::of("a/src/c/y.rs", ""),
+        File::of("a/src/d.rs", ""),
+        File::of("a/src/e.rs", ""),
+        File::of("a/src/f/mod.rs", ""),
+        File::of("a/src/bin/tool.rs", ""),
+        File::of("a/tests/t.rs", ""),
+        File::of("a/tests/tree/main.rs", "mod one;"),
+        File::of("a/tests/tree/one.rs", ""),
+    ];
+    let told = ["a/src/c/y.rs", "a/src/d.rs", "a/src/e.rs", "a/src/f/mod.rs"];
+    assert_eq!(
+        orphans(&files),
+        told.map(|path| format!("{path}: no module declares it"))
     );
 }

@@ -1,0 +1,79 @@
+//! What the core allocates, counted by the allocator itself.
+
+use agentx_benches::decode;
+use agentx_core::frame::Framer;
+use agentx_core::json::{RawJson, ScanLimits, Scanner, Writer};
+use agentx_core::limits::Limits;
+
+#[global_allocator]
+static ALLOCATOR: dhat::Alloc = dhat::Alloc;
+
+const RECORDS: &str = concat!(
+    r#"{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a \"b\"\n"}},"session_id":"s","parent_tool_use_id":null,"uuid":"u"}"#,
+    "\n",
+    r#"{"type":"user","message":{"role":"user","content":[{"type":"text","text":"\u00e9 naïve"}]},"parent_tool_use_id":null,"uuid":"u"}"#,
+    "\n",
+    r#"{"type":"control_response","response":{"subtype":"success","request_id":"r","response":{"behavior":"allow","updatedInput":{"command":"ls","n\u0061me":[1,2,{"a":{}}]}}}}"#,
+    "\n",
+);
+
+/// Runs once to warm up and then counts the blocks of a second run.
+fn blocks(mut run: impl FnMut()) -> u64 {
+    run();
+    let before = dhat::HeapStats::get().total_blocks;
+    run();
+    dhat::HeapStats::get().total_blocks - before
+}
+
+// One test, since the counter is that of the whole process.
+#[test]
+fn the_steady_state_allocates_nothing() {
+    let _profiler = dhat::Profiler::builder().testing().build();
+    let text = RECORDS.repeat(100);
+
+    let mut scanner = Scanner::new();
+    let whole = blocks(|| {
+        assert_eq!(
+            decode::borrowed(&mut scanner, text.as_bytes().chunks(text.len())),
+            300
+        );
+    });
+    assert_eq!(whole, 0, "300 records in one chunk");
+
+    // A line over two chunks is joined in memory that lives only that long.
+    let halves = blocks(|| {
+        assert_eq!(
+            decode::borrowed(&mut scanner, text.as_bytes().chunks(1 + text.len() / 2)),
+            300
+        );
+    });
+    assert_eq!(halves, 1, "one line was cut");
+
+    let mut buffer = Vec::new();
+    let writing = blocks(|| {
+        let mut writer = Writer::with_buffer(std::mem::take(&mut buffer));
+        writer.begin_object();
+        writer.member_str("type", "keep\u{2028}alive");
+        writer.member_u64("n", 7);
+        writer.end_object();
+        buffer = writer.finish();
+    });
+    assert_eq!(writing, 0, "a record into a buffer that was used before");
+
+    let line = RECORDS.lines().next().expect("a line");
+    let value = scanner
+        .scan(line.as_bytes(), &ScanLimits::DEFAULT)
+        .expect("a value");
+    let owned = blocks(|| drop(RawJson::from_value(value)));
+    assert_eq!(owned, 1, "a canonical value is handed over in one piece");
+
+    let idle = blocks(|| {
+        let mut framer = Framer::new(&Limits::DEFAULT);
+        let mut chunk = line.as_bytes();
+        assert!(framer.next(&mut chunk).is_none() && framer.held() > 0);
+        let mut chunk = &b"\n"[..];
+        while framer.next(&mut chunk).is_some() {}
+        assert_eq!(framer.held(), 0, "nothing is held at a record boundary");
+    });
+    assert!(idle > 0);
+}

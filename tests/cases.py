@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+"""Runs the black-box cases that this milestone must pass, and all of them must.
+
+usage: cases.py AGENT [OPTION OF THE RUNNER]...
+
+Runner and cases lie in $AGENTX_SHARED, by default the folder `shared` beside the repository. Chosen are the cases of
+the profile `standalone` that need no setup, and the provider cases of EXTRA.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+EXTRA = ("054", "096")
+CHOSEN = 21
+
+
+def main(agent, *options):
+    testing = pathlib.Path(os.environ.get("AGENTX_SHARED", ROOT.parent / "shared")) / "testing"
+    ids = []
+    for path in sorted((testing / "cases").glob("*.json")):
+        case = json.loads(path.read_text(encoding="utf-8"))
+        if case["profile"] == "standalone" and not case.get("setup") or case["id"].split("-")[0] in EXTRA:
+            ids.append(case["id"])
+    if len(ids) != CHOSEN:
+        sys.exit("%d cases are chosen in %s, not %d: %s" % (len(ids), testing, CHOSEN, ids))
+    command = [sys.executable, str(testing / "runner" / "run_cases.py"), "--agent", agent, *options]
+    for name in ids:
+        command += ["--only", name]
+    runner = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    last = ""
+    for line in runner.stdout:
+        print(line, end="", flush=True)
+        last = line.strip() or last
+    status = runner.wait()
+    expected = "%d passed, 0 failed, 0 skipped" % CHOSEN
+    if status != 0 or last != expected:
+        sys.exit("expected `%s`" % expected)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    main(*sys.argv[1:])
