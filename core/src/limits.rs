@@ -17,6 +17,9 @@ pub struct Limits {
     pub import_record_bytes: usize,
     /// Arrays and objects open at once in one record (DEC-06).
     pub depth: usize,
+    /// Arrays and objects open at once in the input of a tool call, so that
+    /// every record which carries it keeps to `depth`.
+    pub tool_input_depth: usize,
     /// How deep a record is indexed while it is scanned; deeper values are
     /// checked too, but found by reading again. Not of the specification.
     pub node_depth: usize,
@@ -50,6 +53,9 @@ pub struct Limits {
     pub environment_entries: usize,
     /// Names and values of one environment update together (DEC-22).
     pub environment_bytes: usize,
+    /// Names and values of all environment updates together; an update above
+    /// it is refused (DEC-22).
+    pub environment_total_bytes: usize,
 
     /// Unsent output above which provider and tool progress pauses (DEC-36).
     pub progress_pause_bytes: usize,
@@ -109,12 +115,17 @@ pub struct UploadLimits {
     pub request_bytes: u64,
 }
 
+/// Levels around a call's input where it stands deepest: an envelope listed as
+/// pending in an answer.
+const RECORD_LEVELS: usize = 5;
+
 impl Limits {
     /// The ceilings of the specification.
     pub const DEFAULT: Self = Self {
         record_bytes: 67_108_864,
         import_record_bytes: 8_388_608,
         depth: 128,
+        tool_input_depth: 128 - RECORD_LEVELS,
         node_depth: 10,
         excerpt_bytes: 200,
         input_step_bytes: 256 * 1024,
@@ -128,6 +139,7 @@ impl Limits {
         mcp_start_timeout: Duration::from_secs(60),
         environment_entries: 256,
         environment_bytes: 256 * 1024,
+        environment_total_bytes: 1024 * 1024,
         progress_pause_bytes: 4 * 1024 * 1024,
         input_pause_bytes: 64 * 1024 * 1024,
         reference_record_bytes: 1_000_000,
@@ -172,6 +184,14 @@ impl Limits {
             (
                 self.node_depth <= self.depth,
                 "records are indexed deeper than they may nest",
+            ),
+            (
+                self.tool_input_depth.saturating_add(RECORD_LEVELS) <= self.depth,
+                "a call's input does not fit the records that carry it",
+            ),
+            (
+                self.environment_bytes <= self.environment_total_bytes,
+                "an environment update does not fit the environment",
             ),
             (
                 upload.item_bytes <= upload.aggregate_bytes
@@ -261,7 +281,7 @@ mod tests {
 
     #[test]
     fn every_relation_can_fail() {
-        let broken: [fn(&mut Limits); 9] = [
+        let broken: [fn(&mut Limits); 11] = [
             |l| l.import_record_bytes = l.record_bytes + 1,
             |l| l.import_record_bytes = l.upload.chunk_chars,
             |l| l.upload.chunk_chars += 4,
@@ -269,6 +289,8 @@ mod tests {
             |l| l.progress_pause_bytes = l.input_pause_bytes + 1,
             |l| l.excerpt_bytes = l.record_bytes + 1,
             |l| l.node_depth = l.depth + 1,
+            |l| l.tool_input_depth += 1,
+            |l| l.environment_bytes = l.environment_total_bytes + 1,
             |l| l.upload.item_bytes = l.upload.aggregate_bytes + 1,
             |l| l.upload.encoded_media_bytes = l.upload.request_bytes + 1,
         ];

@@ -114,6 +114,8 @@ pub struct Link {
     asked: bool,
     latched: bool,
     fifo: VecDeque<Vec<u8>>,
+    /// Bytes of the records in `fifo`.
+    waiting: usize,
 }
 
 impl Link {
@@ -128,6 +130,7 @@ impl Link {
             asked: false,
             latched: false,
             fifo: VecDeque::new(),
+            waiting: 0,
         }
     }
 
@@ -223,6 +226,7 @@ impl Link {
             self.latch();
             return Err(Refused::Credential);
         }
+        self.waiting = self.waiting.saturating_add(bytes.len());
         self.fifo.push_back(bytes);
         Ok(())
     }
@@ -237,9 +241,13 @@ impl Link {
             self.asked = true;
             return Some(Outgoing::Vet(copy));
         }
-        self.fifo
-            .pop_front()
-            .map(|bytes| Outgoing::Transmit(Record(bytes)))
+        self.take().map(Outgoing::Transmit)
+    }
+
+    fn take(&mut self) -> Option<Record> {
+        let bytes = self.fifo.pop_front()?;
+        self.waiting = self.waiting.saturating_sub(bytes.len());
+        Some(Record(bytes))
     }
 
     /// The record at the head passed its validator.
@@ -247,7 +255,7 @@ impl Link {
         if !core::mem::take(&mut self.asked) {
             return None;
         }
-        self.fifo.pop_front().map(Record)
+        self.take()
     }
 
     /// Closes the output for good: what waits is dropped, what comes is refused.
@@ -255,12 +263,19 @@ impl Link {
         self.latched = true;
         self.asked = false;
         self.fifo.clear();
+        self.waiting = 0;
     }
 
     /// Whether the output is closed for good.
     #[must_use]
     pub const fn is_latched(&self) -> bool {
         self.latched
+    }
+
+    /// Bytes of the records that wait (DEC-36).
+    #[must_use]
+    pub const fn waiting_bytes(&self) -> usize {
+        self.waiting
     }
 
     /// Whether no record waits.
@@ -300,9 +315,6 @@ fn read(
     let value = scanner
         .scan(bytes, &depths)
         .map_err(|error| fault(error.at, error.reason.as_str()))?;
-    let context = ParseContext {
-        session_id,
-        limits,
-    };
+    let context = ParseContext { session_id, limits };
     inbound::parse(value, &context, bytes.len()).map_err(|error| fault(error.at, error.reason))
 }

@@ -76,6 +76,7 @@ impl AgentSession {
     }
 
     fn refuse(&mut self, id: &str, error: String) {
+        let error = self.safe(&error);
         self.send(&Outbound::ControlResponse(ControlResponse::error(
             id.into(),
             error,

@@ -8,6 +8,9 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
+/// Exit status once the output is closed for good (DEC-20).
+const LATCHED: u8 = 1;
+
 impl AgentSession {
     /// Ends the running turn; `ack` is the host's request that asked for it.
     ///
@@ -40,12 +43,16 @@ impl AgentSession {
         let mut redactor = self.config.credentials.redactor();
         // What the redactor holds back may be the first half of a credential.
         let safe = redactor.push(&source);
+        if self.config.credentials.check(safe.as_bytes()).is_err() {
+            return "(the line spells a credential and is not shown)".to_string();
+        }
         let mut text = String::from("\"");
         for c in safe.chars() {
-            if text.len() >= self.config.limits.excerpt_bytes {
+            let shown = c.escape_debug();
+            if text.len() + shown.to_string().len() >= self.config.limits.excerpt_bytes {
                 break;
             }
-            text.extend(c.escape_debug());
+            text.extend(shown);
         }
         text.push('"');
         text
@@ -85,23 +92,21 @@ impl AgentSession {
     /// Closes the output for good (WIRE-013, WIRE-015, DEC-11). What is open is
     /// settled when the input that caused this has been handled.
     pub(super) fn latch(&mut self, text: &'static str) {
-        if self.link.is_latched() && matches!(self.stage, Stage::Closing(_)) {
+        if matches!(self.stage, Stage::Latched | Stage::Exited) {
             return;
         }
+        self.stage = Stage::Latched;
         self.link.latch();
-        if !matches!(self.stage, Stage::Closing(_)) {
-            let text = format!("{text}; the session ends");
-            self.out.push_back(Output::Diagnostic(Diagnostic {
-                severity: Severity::Error,
-                text,
-            }));
-            self.stage = Stage::Closing(1);
-        }
+        let text = format!("{text}; the session ends");
+        self.out.push_back(Output::Diagnostic(Diagnostic {
+            severity: Severity::Error,
+            text,
+        }));
     }
 
     /// Settles what a closed output left open; nothing is written any more.
     pub(super) fn close_latched(&mut self) {
-        if !self.link.is_latched() {
+        if self.stage != Stage::Latched {
             return;
         }
         self.waiters.abort_all();
@@ -121,6 +126,7 @@ impl AgentSession {
             Stage::Ended if self.turn.is_none() && self.queue.is_empty() => self.books.status(),
             Stage::Ended => return,
             Stage::Closing(status) => status,
+            Stage::Latched => LATCHED,
         };
         if self.effects.is_empty() && self.link.is_drained() {
             self.stage = Stage::Exited;

@@ -7,7 +7,9 @@
 //! ```text
 //!  input:  open --- Eof ---> ended --- queue empty, turn over ---> exited
 //!            \                 \
-//!             +-- fatal input, shutdown, failed write --> closing --> exited
+//!             +-- fatal input, shutdown --> closing ----------------> exited
+//!              \                             \                        /
+//!               +-- leak, refusal, failed write --> latched ---------+
 //!
 //!  state:  idle --prompt--> running --question--> requires_action
 //!            ^                ^  |                      |
@@ -94,8 +96,17 @@ enum Stage {
     Ended,
     /// Everything is settled; the exit waits for what is on its way.
     Closing(u8),
+    /// The output is closed for good (WIRE-015); what is open is cancelled.
+    Latched,
     /// The exit was told.
     Exited,
+}
+
+impl Stage {
+    /// Whether nothing new is begun any more.
+    const fn is_closing(self) -> bool {
+        matches!(self, Self::Closing(_) | Self::Latched | Self::Exited)
+    }
 }
 
 /// What the exit status is made of (DEC-20).
@@ -130,6 +141,7 @@ impl AgentSession {
             max_budget: config.max_budget,
             pricing: config.provider.pricing,
             guard: config.credentials.clone(),
+            input_depth: config.limits.tool_input_depth,
         };
         let limits = &config.limits;
         let mut session = Self {
@@ -155,6 +167,8 @@ impl AgentSession {
             ids,
         };
         session.send_init();
+        // An init record that may not leave ends the session before any input.
+        session.settle_exit();
         session
     }
 
@@ -191,7 +205,7 @@ impl AgentSession {
     }
 
     fn send_guarded(&mut self, record: &Outbound, guard: &crate::guard::Guard) {
-        let uuid = if record.is_session_record() {
+        let uuid = if record.is_session_record() && record.own_uuid().is_none() {
             self.ids.uuid()
         } else {
             String::new()
@@ -235,12 +249,17 @@ impl AgentSession {
         }
     }
 
+    /// Text that holds words of a peer, without credentials (DEC-30).
+    fn safe(&self, text: &str) -> String {
+        self.config.credentials.redact(text).into_owned()
+    }
+
     fn warn(&mut self, text: impl Into<String>) {
         self.diagnose(Severity::Warning, text.into());
     }
 
     fn diagnose(&mut self, severity: Severity, text: String) {
-        let text = self.config.credentials.redact(&text).into_owned();
+        let text = records::one_line(&self.safe(&text));
         self.out
             .push_back(Output::Diagnostic(Diagnostic { severity, text }));
     }
@@ -339,11 +358,17 @@ impl Machine for AgentSession {
             (Stage::Exited, _) => return Err(Misuse::InputAfterExit),
             (Stage::Ended, Input::Bytes(_) | Input::Eof) => return Err(Misuse::InputAfterEnd),
             // What still arrives while the session closes means nothing.
-            (Stage::Closing(_), Input::Bytes(_) | Input::Eof | Input::Command(_)) => return Ok(()),
+            (
+                Stage::Closing(_) | Stage::Latched,
+                Input::Bytes(_) | Input::Eof | Input::Command(_),
+            ) => return Ok(()),
             _ => {}
         }
-        self.now = now;
-        self.dispatch(input)?;
+        let before = core::mem::replace(&mut self.now, now);
+        if let Err(misuse) = self.dispatch(input) {
+            self.now = before;
+            return Err(misuse);
+        }
         self.close_latched();
         self.next_turn();
         self.settle_exit();
@@ -360,9 +385,10 @@ impl Machine for AgentSession {
 
     fn wants(&self) -> Wants {
         let limits = &self.config.limits;
+        let unsent = self.unsent.saturating_add(self.link.waiting_bytes());
         Wants {
-            bytes: self.stage == Stage::Open && self.unsent <= limits.input_pause_bytes,
-            progress: self.stage != Stage::Exited && self.unsent <= limits.progress_pause_bytes,
+            bytes: self.stage == Stage::Open && unsent <= limits.input_pause_bytes,
+            progress: self.stage != Stage::Exited && unsent <= limits.progress_pause_bytes,
         }
     }
 }

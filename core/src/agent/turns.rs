@@ -39,10 +39,14 @@ pub(super) struct Turn {
 pub(super) const CANCELLED: &str = "Cancelled: the turn was interrupted before this call finished.";
 
 impl AgentSession {
+    /// Whether a prompt has to wait.
+    pub(super) const fn is_busy(&self) -> bool {
+        self.turn.is_some() || self.flushing.is_some()
+    }
+
     /// Starts the next prompt once nothing runs.
     pub(super) fn next_turn(&mut self) {
-        while self.turn.is_none()
-            && self.flushing.is_none()
+        while !self.is_busy()
             && matches!(self.stage, Stage::Open | Stage::Ended)
             && let Some(prompt) = self.queue.pop()
         {
@@ -85,8 +89,8 @@ impl AgentSession {
     /// the output is closed nothing new is begun.
     fn step(&mut self, step: Step) -> Option<LoopInput> {
         match step {
-            Step::Request(_) | Step::Decide { .. } | Step::Run { .. } if self.link.is_latched() => {
-            }
+            Step::Request(_) | Step::Decide { .. } | Step::Run { .. }
+                if self.stage == Stage::Latched => {}
             Step::Request(request) => self.ask_model(request),
             Step::Streamed(streamed) => self.show_partial(streamed),
             Step::Block(block) => self.show_block(block),
@@ -231,7 +235,7 @@ impl AgentSession {
         self.books.last_ordinary_is_error = Some(report.is_error);
         self.send(&Outbound::Result(result));
         self.out.push_back(Output::Event(Event::TurnEnded(report)));
-        if matches!(self.stage, Stage::Closing(_)) || self.link.is_latched() {
+        if self.stage.is_closing() {
             return;
         }
         if self.config.flush_remote {

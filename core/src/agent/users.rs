@@ -8,6 +8,7 @@ use crate::schema::inbound::{
     ContextKind, Import, Inbound, Priority, UserContent, UserRecord, UserRejected,
 };
 use crate::schema::outbound::{Outbound, UserReplay};
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -22,9 +23,7 @@ impl AgentSession {
             Inbound::ControlRequest(request) => self.control_request(request),
             Inbound::ControlResponse(response) => self.control_response(response),
             Inbound::KeepAlive => {}
-            Inbound::UpdateEnvironment(variables) => {
-                Arc::make_mut(&mut self.environment).extend(variables);
-            }
+            Inbound::UpdateEnvironment(variables) => self.update_environment(variables),
             Inbound::EnvironmentRefused { reason } => {
                 self.warn(format!("update_environment_variables refused: {reason}"));
             }
@@ -44,6 +43,20 @@ impl AgentSession {
         }
     }
 
+    /// Sets variables for later tool children (DEC-22). Updates add up, and
+    /// together they have a ceiling too.
+    fn update_environment(&mut self, variables: BTreeMap<String, String>) {
+        let mut merged = BTreeMap::clone(&self.environment);
+        merged.extend(variables);
+        let bytes: usize = merged.iter().map(|(n, v)| n.len() + v.len()).sum();
+        let limit = self.config.limits.environment_total_bytes;
+        if bytes > limit {
+            let reason = format!("all variables together take more than {limit} bytes");
+            return self.warn(format!("update_environment_variables refused: {reason}"));
+        }
+        self.environment = Arc::new(merged);
+    }
+
     fn user(&mut self, user: UserRecord) {
         if self.handshake == Handshake::Rejected {
             let reason = "initialize was rejected; send an initialize without fields first";
@@ -59,8 +72,8 @@ impl AgentSession {
             return self.repeated(&user, uuid);
         }
         if let Err(full) = self.queue.admits(user.weight, &self.config.limits) {
-            // Nothing waits for a prompt that can start at once, but a heavy one.
-            if self.turn.is_some() || matches!(full, Full::TooHeavy(_)) {
+            // A prompt that starts at once takes no place in the queue.
+            if self.is_busy() || matches!(full, Full::TooHeavy(_)) {
                 return self.reject(user.uuid, full.to_string());
             }
         }
@@ -115,6 +128,7 @@ impl AgentSession {
 
     /// Refuses one user record; everything else goes on (WIRE-021).
     fn reject(&mut self, uuid: Option<String>, reason: String) {
+        let reason = self.safe(&reason);
         self.books.rejected = true;
         let result =
             records::input_error(&self.config.provider, reason.clone(), uuid.map(Into::into));

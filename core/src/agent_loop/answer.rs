@@ -5,7 +5,9 @@
 //! ```
 //!
 //! A text or thinking block is finished when the next block begins or the
-//! answer ends. Calls are finished by the end of the answer alone, so a cut
+//! answer ends. One that a call follows may be the last that is shown, since an
+//! answer can lose its calls; so it waits for the end, which says why the answer
+//! stopped (DEC-42). Calls are finished by the end of the answer alone, so a cut
 //! answer shows and keeps none of them (DEC-41).
 
 use crate::guard::{Guard, Redactor};
@@ -106,8 +108,9 @@ pub(crate) struct Answer {
     started: bool,
     opened: usize,
     open: Option<OpenBlock>,
-    /// Text and thinking that came after a call: shown when the answer ends.
-    behind_calls: Vec<Block>,
+    /// Finished blocks that are shown when the answer ends: the last before a
+    /// call, and all that came after one.
+    waiting: Vec<Block>,
     calls: Vec<OpenCall>,
     usage: Usage,
     stop: Option<StopReason>,
@@ -145,7 +148,7 @@ impl Answer {
             started: false,
             opened: 0,
             open: None,
-            behind_calls: Vec::new(),
+            waiting: Vec::new(),
             calls: Vec::new(),
             usage: ZERO,
             stop: None,
@@ -179,29 +182,8 @@ impl Answer {
             Delta::Thinking(text) => self.thinking(&text),
             Delta::Signature(text) => self.signature(&text),
             Delta::CallStart { index, id, name } => {
-                self.close_block();
-                let number = self.next_number();
-                let name: Arc<str> = self.guard.redact(&name).into();
                 let id = map_id(&self.guard.redact(&id));
-                let kind = Opened::Call {
-                    id: id.clone(),
-                    name: name.clone(),
-                };
-                self.out.push_back(Streamed::Opened {
-                    block: number,
-                    kind,
-                });
-                let call = Proposed {
-                    id,
-                    name,
-                    arguments: String::new(),
-                };
-                self.calls.push(OpenCall {
-                    key: index,
-                    number,
-                    redactor: self.guard.redactor(),
-                    call,
-                });
+                self.call(index, id, &name);
             }
             Delta::CallArguments { index, text } => self.arguments(index, &text),
             Delta::Usage(usage) => self.usage = usage,
@@ -229,7 +211,7 @@ impl Answer {
             }
             self.out.push_back(Streamed::Closed { block: call.number });
         }
-        let mut blocks = core::mem::take(&mut self.behind_calls);
+        let mut blocks = core::mem::take(&mut self.waiting);
         blocks.extend(last);
         // A tool stop without any call is none (DEC-51), and calls ask for answers.
         let mut stop = self.stop.unwrap_or(StopReason::EndTurn);
@@ -241,10 +223,7 @@ impl Answer {
                 StopReason::EndTurn
             };
         }
-        self.out.push_back(Streamed::Ended {
-            stop: Some(stop),
-            usage: self.usage,
-        });
+        self.end(Some(stop));
         Finished {
             blocks,
             calls: self.calls.drain(..).map(|open| open.call).collect(),
@@ -260,15 +239,43 @@ impl Answer {
         for call in self.calls.drain(..) {
             self.out.push_back(Streamed::Closed { block: call.number });
         }
-        if self.started {
-            self.out.push_back(Streamed::Ended {
-                stop: None,
-                usage: self.usage,
-            });
-        }
-        let mut blocks = core::mem::take(&mut self.behind_calls);
+        self.end(None);
+        let mut blocks = core::mem::take(&mut self.waiting);
         blocks.extend(last);
         blocks
+    }
+
+    /// Tells the end of an answer whose beginning was told.
+    fn end(&mut self, stop: Option<StopReason>) {
+        if self.started {
+            let usage = self.usage;
+            self.out.push_back(Streamed::Ended { stop, usage });
+        }
+    }
+
+    fn call(&mut self, key: u32, id: Arc<str>, name: &str) {
+        let before = self.take_open();
+        self.waiting.extend(before);
+        let number = self.next_number();
+        let name: Arc<str> = self.guard.redact(name).into();
+        let kind = Opened::Call {
+            id: Arc::clone(&id),
+            name: Arc::clone(&name),
+        };
+        self.out.push_back(Streamed::Opened {
+            block: number,
+            kind,
+        });
+        self.calls.push(OpenCall {
+            key,
+            number,
+            redactor: self.guard.redactor(),
+            call: Proposed {
+                id,
+                name,
+                arguments: String::new(),
+            },
+        });
     }
 
     fn text(&mut self, text: &str) {
@@ -314,20 +321,10 @@ impl Answer {
             self.close_block();
             self.open_block(BlockKind::Thinking { signature: None });
         }
-        let text = self.guard.redact(text).into_owned();
-        if let Some(OpenBlock {
-            kind: BlockKind::Thinking { signature },
-            number,
-            ..
-        }) = &mut self.open
-        {
-            let number = *number;
-            signature.get_or_insert_default().push_str(&text);
-            self.out.push_back(Streamed::Piece {
-                block: number,
-                piece: Piece::Signature(text),
-            });
-        }
+        // The text of the block is over; its redactor goes on with the signature.
+        let rest = self.open.as_mut().and_then(OpenBlock::begin_signature);
+        self.show_piece(rest);
+        self.append(text);
     }
 
     fn arguments(&mut self, key: u32, text: &str) {
@@ -345,15 +342,13 @@ impl Answer {
     }
 
     fn append(&mut self, text: &str) {
-        let Some(open) = &mut self.open else { return };
-        let text = open.redactor.push(text);
-        if !text.is_empty() {
-            open.text.push_str(&text);
-            let piece = piece_of(&open.kind, text);
-            self.out.push_back(Streamed::Piece {
-                block: open.number,
-                piece,
-            });
+        let piece = self.open.as_mut().and_then(|open| open.push(text));
+        self.show_piece(piece);
+    }
+
+    fn show_piece(&mut self, piece: Option<(usize, Piece)>) {
+        if let Some((block, piece)) = piece {
+            self.out.push_back(Streamed::Piece { block, piece });
         }
     }
 
@@ -376,7 +371,7 @@ impl Answer {
         });
     }
 
-    /// Closes the open block because another one begins.
+    /// Closes the open block because other text or thinking begins.
     fn close_block(&mut self) {
         let Some(block) = self.take_open() else {
             return;
@@ -384,21 +379,14 @@ impl Answer {
         if self.calls.is_empty() {
             self.out.push_back(Streamed::Block(block));
         } else {
-            self.behind_calls.push(block);
+            self.waiting.push(block);
         }
     }
 
     fn take_open(&mut self) -> Option<Block> {
         let mut open = self.open.take()?;
-        let rest = open.redactor.finish();
-        if !rest.is_empty() {
-            open.text.push_str(&rest);
-            let piece = piece_of(&open.kind, rest);
-            self.out.push_back(Streamed::Piece {
-                block: open.number,
-                piece,
-            });
-        }
+        let rest = open.finish();
+        self.show_piece(rest);
         self.out.push_back(Streamed::Closed { block: open.number });
         Some(match open.kind {
             BlockKind::Text => Block::Text(open.text),
@@ -416,10 +404,52 @@ impl Answer {
     }
 }
 
-const fn piece_of(kind: &BlockKind, text: String) -> Piece {
-    match kind {
-        BlockKind::Text => Piece::Text(text),
-        BlockKind::Thinking { .. } => Piece::Thinking(text),
+impl OpenBlock {
+    /// Takes more text, or more of the signature once that has begun.
+    fn push(&mut self, text: &str) -> Option<(usize, Piece)> {
+        let safe = self.redactor.push(text);
+        self.keep(safe)
+    }
+
+    /// What the redactor still held back.
+    fn finish(&mut self) -> Option<(usize, Piece)> {
+        let safe = self.redactor.finish();
+        self.keep(safe)
+    }
+
+    /// Ends the text of a thinking block, if its signature has not begun.
+    fn begin_signature(&mut self) -> Option<(usize, Piece)> {
+        if self.kind != (BlockKind::Thinking { signature: None }) {
+            return None;
+        }
+        let rest = self.finish();
+        self.kind = BlockKind::Thinking {
+            signature: Some(String::new()),
+        };
+        rest
+    }
+
+    fn keep(&mut self, safe: String) -> Option<(usize, Piece)> {
+        if safe.is_empty() {
+            return None;
+        }
+        let piece = match &mut self.kind {
+            BlockKind::Text => {
+                self.text.push_str(&safe);
+                Piece::Text(safe)
+            }
+            BlockKind::Thinking { signature: None } => {
+                self.text.push_str(&safe);
+                Piece::Thinking(safe)
+            }
+            BlockKind::Thinking {
+                signature: Some(signature),
+            } => {
+                signature.push_str(&safe);
+                Piece::Signature(safe)
+            }
+        };
+        Some((self.number, piece))
     }
 }
 

@@ -1,9 +1,9 @@
 //! Tool calls as a model spells them, read into calls that can be judged.
 
+use super::LoopConfig;
 use super::answer::Proposed;
-use crate::guard::Guard;
 use crate::ids::IdGen;
-use crate::json::RawJson;
+use crate::json::{RawJson, ScanLimits, Scanner};
 use crate::tool::{ToolCall, ToolSpec};
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -39,17 +39,14 @@ impl CallIds {
 
 /// Reads a proposed call. What cannot be read becomes a call with an empty
 /// input and the text of its error result; it never ends the turn.
-pub(crate) fn read(
-    proposed: Proposed,
-    tools: &[ToolSpec],
-    guard: &Guard,
-) -> (ToolCall, Option<String>) {
+pub(crate) fn read(proposed: Proposed, config: &LoopConfig) -> (ToolCall, Option<String>) {
     let Proposed {
         id,
         name,
         arguments,
     } = proposed;
-    let (input, fault) = match input(&arguments, guard) {
+    let tools = &config.tools;
+    let (input, fault) = match input(&arguments, config) {
         Ok(input) => (input, None),
         Err(text) => (RawJson::empty_object(), Some(text)),
     };
@@ -61,16 +58,22 @@ pub(crate) fn read(
     (ToolCall { id, name, input }, fault)
 }
 
-fn input(arguments: &str, guard: &Guard) -> Result<RawJson, String> {
+fn input(arguments: &str, config: &LoopConfig) -> Result<RawJson, String> {
     if arguments.trim().is_empty() {
         return Ok(RawJson::empty_object());
     }
-    let input = RawJson::parse(arguments)
+    let depths = ScanLimits {
+        max_depth: config.input_depth,
+        node_depth: 0,
+    };
+    let input = Scanner::new()
+        .scan(arguments.as_bytes(), &depths)
+        .map(RawJson::from_value)
         .map_err(|error| format!("The arguments of this call are not valid JSON: {error}."))?;
     if !input.is_object() {
         return Err("The arguments of this call are not a JSON object.".into());
     }
-    if guard.check(input.as_str().as_bytes()).is_err() {
+    if config.guard.check(input.as_str().as_bytes()).is_err() {
         return Err("The arguments of this call hold a credential.".into());
     }
     Ok(input)

@@ -62,11 +62,15 @@ pub struct LoopConfig {
     pub pricing: Option<Pricing>,
     /// Credentials that must not pass through (DEC-30).
     pub guard: Guard,
+    /// Arrays and objects open at once in the input of a call.
+    pub input_depth: usize,
 }
 
 /// What the loop is fed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoopInput {
+    /// Time passed; nothing here waits for it.
+    Tick,
     /// A prompt, as text parts. Only while idle.
     Prompt(Vec<String>),
     /// Prior context; it reaches the model with the next request.
@@ -357,7 +361,8 @@ impl AgentLoop {
             };
             self.show_block(block, stop, error);
         }
-        let text = text_of(&self.shown);
+        // Joined, the blocks may spell what none of them does.
+        let text = self.config.guard.redact(&text_of(&self.shown)).into_owned();
         self.keep_shown();
         let outcome = if self.account.exhausted() {
             TurnOutcome::Budget
@@ -372,7 +377,7 @@ impl AgentLoop {
         self.phase = Phase::Tools;
         let mut decide = Vec::new();
         for proposal in proposed {
-            let (call, fault) = calls::read(proposal, &self.config.tools, &self.config.guard);
+            let (call, fault) = calls::read(proposal, &self.config);
             let parallel = self.tool(&call.name).is_some_and(|tool| tool.parallel);
             self.show_block(
                 Block::ToolCall(call.clone()),
@@ -525,7 +530,7 @@ impl Machine for AgentLoop {
         }
         let fits = match &input {
             LoopInput::Prompt(_) => self.phase == Phase::Idle,
-            LoopInput::Context(_) | LoopInput::Cancel { .. } => true,
+            LoopInput::Tick | LoopInput::Context(_) | LoopInput::Cancel { .. } => true,
             LoopInput::Delta(_) | LoopInput::ModelDone(_) => self.phase == Phase::Requesting,
             LoopInput::Allow { place, .. } | LoopInput::Settle { place, .. } => {
                 self.phase == Phase::Tools && self.batch.call(*place).is_some()
@@ -536,6 +541,7 @@ impl Machine for AgentLoop {
         }
         self.now = now;
         match input {
+            LoopInput::Tick => {}
             LoopInput::Prompt(parts) => self.prompt(parts),
             LoopInput::Context(parts) => self.context.push(Arc::new(Message::User(parts))),
             LoopInput::Delta(delta) => self.delta(delta),

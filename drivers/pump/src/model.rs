@@ -193,11 +193,11 @@ impl ModelRun {
     fn settle(&mut self) -> Result<(), Misuse> {
         while !self.over {
             if let Some(output) = self.call.poll() {
-                self.from_call(output);
+                self.take_call(output);
             } else if let Connection::Open(exchange) = &mut self.connection
                 && let Some(output) = exchange.poll()
             {
-                self.from_exchange(output)?;
+                self.take_exchange(output)?;
             } else {
                 break;
             }
@@ -205,7 +205,7 @@ impl ModelRun {
         Ok(())
     }
 
-    fn from_call(&mut self, output: call::Output) {
+    fn take_call(&mut self, output: call::Output) {
         match output {
             call::Output::Send(request) => {
                 self.close();
@@ -222,7 +222,7 @@ impl ModelRun {
         }
     }
 
-    fn from_exchange(&mut self, output: http1::Output) -> Result<(), Misuse> {
+    fn take_exchange(&mut self, output: http1::Output) -> Result<(), Misuse> {
         match output {
             http1::Output::Write(bytes) => self.out.push_back(Output::Write(bytes)),
             http1::Output::Head { status, headers } => {

@@ -6,6 +6,7 @@ mod model;
 use agentx_core::agent::AgentSession;
 use agentx_core::effect::EffectId;
 use agentx_core::time::Instant;
+use agentx_pump::model::ModelRun;
 use agentx_pump::pump::{ModelNews, ModelTask, News, Post, Pump};
 use agentx_pump::tls::TrustStore;
 use agentx_pump::world::{Stdio, World};
@@ -13,6 +14,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
@@ -25,14 +27,41 @@ const MODEL_NEWS: usize = 64;
 ///
 /// When the runtime, a thread or a signal handler cannot be set up.
 pub fn run(session: AgentSession, world: World, stdio: Stdio) -> io::Result<u8> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_io()
-        .enable_time()
-        .build()?;
+    let runtime = runtime()?;
     let status = runtime.block_on(drive(session, world, stdio));
     // A name lookup or a root store that still loads is not worth waiting for.
     runtime.shutdown_background();
     status
+}
+
+/// Drives one model request without a session; every piece of news goes to `each`.
+///
+/// # Errors
+///
+/// When the runtime cannot be set up.
+pub fn request(
+    run: ModelRun,
+    trust: Arc<TrustStore>,
+    mut each: impl FnMut(ModelNews),
+) -> io::Result<()> {
+    let runtime = runtime()?;
+    runtime.block_on(async {
+        let (news, mut news_in) = mpsc::channel(MODEL_NEWS);
+        let driven = tokio::spawn(model::drive(run, EffectId(0), news, trust, Instant::ZERO));
+        while let Some((_, item)) = news_in.recv().await {
+            each(item);
+        }
+        drop(driven);
+    });
+    runtime.shutdown_background();
+    Ok(())
+}
+
+fn runtime() -> io::Result<Runtime> {
+    Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .build()
 }
 
 async fn drive(session: AgentSession, world: World, stdio: Stdio) -> io::Result<u8> {

@@ -100,7 +100,7 @@ impl Task {
         while let Some(output) = self.run.poll() {
             match output {
                 Output::Connect(target) => {
-                    self.dial = Some(Box::pin(dial(target, Arc::clone(&self.trust))))
+                    self.dial = Some(Box::pin(dial(target, Arc::clone(&self.trust))));
                 }
                 Output::Write(bytes) => self.unwritten.extend(bytes),
                 Output::Close => self.close(),
@@ -233,9 +233,8 @@ async fn dial(target: Target, trust: Arc<TrustStore>) -> Dialled {
     } else {
         None
     };
-    let addresses = match tokio::net::lookup_host((host.as_str(), port)).await {
-        Ok(addresses) => addresses,
-        Err(_) => return Err(DialFailure::Connect(ConnectFailure::NameNotFound)),
+    let Ok(addresses) = tokio::net::lookup_host((host.as_str(), port)).await else {
+        return Err(DialFailure::Connect(ConnectFailure::NameNotFound));
     };
     let mut failure = ConnectFailure::NameNotFound;
     for address in addresses {
