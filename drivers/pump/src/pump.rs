@@ -150,6 +150,7 @@ impl Pump {
             exit: None,
         };
         pump.drain();
+        pump.serve_host();
         for prompt in prompts {
             pump.feed(Input::Command(Command::Prompt(prompt)));
         }
