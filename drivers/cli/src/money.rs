@@ -25,7 +25,9 @@ pub(crate) fn dollars(text: &str) -> Result<Money, String> {
         fraction.trim_end_matches('0'),
     );
     if whole.len() > WHOLE_DIGITS {
-        return Err(format!("expected at most {WHOLE_DIGITS} digits before the point"));
+        return Err(format!(
+            "expected at most {WHOLE_DIGITS} digits before the point"
+        ));
     }
     if fraction.len() > PLACES {
         return Err(format!("expected at most {PLACES} decimal places"));
@@ -53,7 +55,10 @@ mod tests {
             ("0.000000000001", 1),
             ("000.1000000000000000", 100_000_000_000),
             ("0.1", 100_000_000_000),
-            ("999999999999999999", 999_999_999_999_999_999_000_000_000_000),
+            (
+                "999999999999999999",
+                999_999_999_999_999_999_000_000_000_000,
+            ),
         ] {
             assert_eq!(dollars(text), Ok(Money(amount)), "{text}");
         }
@@ -62,9 +67,14 @@ mod tests {
     // covers: DEC-40
     #[test]
     fn what_is_no_exact_amount_is_refused() {
-        for text in ["", ".", "1e3", "-1", "+1", "1,5", " 1", "0x1", "1.2.3", "$1", "١"] {
+        for text in [
+            "", ".", "1e3", "-1", "+1", "1,5", " 1", "0x1", "1.2.3", "$1", "١",
+        ] {
             let fault = dollars(text).unwrap_err();
-            assert!(fault.contains("without sign or exponent"), "{text}: {fault}");
+            assert!(
+                fault.contains("without sign or exponent"),
+                "{text}: {fault}"
+            );
         }
         for (text, part) in [
             ("0", "more than 0"),

@@ -7,7 +7,7 @@ mod tests;
 mod words;
 
 pub(crate) use plan::{Plan, Source, Terminals};
-pub(crate) use words::{InputFormat, OutputFormat, Profile};
+pub(crate) use words::{InputFormat, OutputFormat, Profile, profile};
 
 use crate::refusal::Refusal;
 use agentx_core::schema::Money;
@@ -194,9 +194,12 @@ fn explain(error: &clap::Error) -> Result<Invocation, Refusal> {
         ErrorKind::DisplayVersion => Ok(Invocation::Say(VERSION.to_owned())),
         ErrorKind::UnknownArgument => Err(unknown(error)),
         _ => {
+            // The first paragraph says it all; one line is kept to.
             let text = error.to_string();
-            let text = text.strip_prefix("error: ").unwrap_or(&text);
-            Err(Refusal::new(text.trim_end()))
+            let text = text.split("\n\n").next().unwrap_or_default();
+            let text = text.strip_prefix("error: ").unwrap_or(text);
+            let words: Vec<&str> = text.split_whitespace().collect();
+            Err(Refusal::new(words.join(" ")))
         }
     }
 }
@@ -215,7 +218,9 @@ fn unknown(error: &clap::Error) -> Refusal {
         ));
     }
     let command = Options::command();
-    let known = command.get_arguments().filter_map(|option| option.get_long());
+    let known = command
+        .get_arguments()
+        .filter_map(|option| option.get_long());
     let known: Vec<String> = known.map(|name| format!("--{name}")).collect();
     Refusal::new(format_args!(
         "unknown option {name:?}: expected one of {}",

@@ -49,12 +49,15 @@ fn join(mut argument: String, piped: &str) -> String {
 
 fn read_stdin(has_prompt: bool) -> Result<String, Refusal> {
     let unreadable = |error: io::Error| Refusal::new(format_args!("stdin: {error}"));
-    let stdin = io::stdin().as_fd().try_clone_to_owned().map_err(unreadable)?;
+    let stdin = io::stdin()
+        .as_fd()
+        .try_clone_to_owned()
+        .map_err(unreadable)?;
     if has_prompt {
         let mut waited = [PollFd::new(&stdin, PollFlags::IN)];
         // An error of poll is left for the read to tell.
         if poll(&mut waited, Some(&FIRST_BYTE)) == Ok(0) {
-            crate::complain("stdin is open but silent; going on without it");
+            crate::complain("warning: stdin is open but silent; going on without it");
             return Ok(String::new());
         }
     }

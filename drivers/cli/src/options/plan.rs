@@ -78,9 +78,8 @@ impl Options {
                 stdin: !terminals.stdin,
             },
         };
-        let headless = self.print
-            || output != OutputFormat::Text
-            || !(terminals.stdin && terminals.stdout);
+        let headless =
+            self.print || output != OutputFormat::Text || !(terminals.stdin && terminals.stdout);
         if !headless {
             return Err(Refusal::new(
                 "an interactive session is not available yet; expected --print",

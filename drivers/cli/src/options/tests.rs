@@ -88,13 +88,24 @@ fn headless_runs_are_implied() {
         let terminals = Terminals { stdin, stdout };
         assert_eq!(source(&["x"], terminals), Ok(one_shot(!stdin)));
     }
-    let both = ["--input-format", "stream-json", "--output-format", "stream-json"];
+    let both = [
+        "--input-format",
+        "stream-json",
+        "--output-format",
+        "stream-json",
+    ];
     let records = Source::Records { argument: None };
     assert_eq!(source(&both, SCREEN), Ok(records));
     let fault = source(&["x"], SCREEN).unwrap_err().to_string();
-    assert_eq!(fault, "an interactive session is not available yet; expected --print");
+    assert_eq!(
+        fault,
+        "an interactive session is not available yet; expected --print"
+    );
     let fault = source(&both[..2], PIPES).unwrap_err().to_string();
-    assert_eq!(fault, "--input-format stream-json needs --output-format stream-json");
+    assert_eq!(
+        fault,
+        "--input-format stream-json needs --output-format stream-json"
+    );
 }
 
 #[test]
@@ -110,7 +121,13 @@ fn commands_are_told_from_prompts() {
     for words in [["-p", "demo"], ["--print", "schema"], ["--", "sessions"]] {
         let plan = plan(&words, PIPES).unwrap();
         let argument = Some(words[1].to_owned());
-        assert_eq!(plan.source, Source::OneShot { argument, stdin: true });
+        assert_eq!(
+            plan.source,
+            Source::OneShot {
+                argument,
+                stdin: true
+            }
+        );
     }
     assert!(refused(&["schema"]).contains("`agentx schema` is not available yet"));
     assert!(refused(&["schema", "--help", "x"]).contains("not available yet"));
@@ -132,14 +149,20 @@ fn what_is_not_there_yet_is_refused_by_name() {
         ("--profile", "reference", "standalone"),
     ] {
         let text = refused(&[option, word]);
-        assert!(text.contains(&format!("{word} is not available yet; expected {next}")), "{text}");
+        assert!(
+            text.contains(&format!("{word} is not available yet; expected {next}")),
+            "{text}"
+        );
     }
 }
 
 #[test]
 fn what_nobody_knows_is_refused_with_what_was_expected() {
     let text = refused(&["--colour"]);
-    assert!(text.starts_with("unknown option \"--colour\": expected one of --print, "), "{text}");
+    assert!(
+        text.starts_with("unknown option \"--colour\": expected one of --print, "),
+        "{text}"
+    );
     assert!(text.contains("--max-budget-usd"), "{text}");
     assert!(refused(&["-x"]).starts_with("unknown option \"-x\""));
     let text = refused(&["two", "prompts"]);
@@ -155,7 +178,10 @@ fn what_nobody_knows_is_refused_with_what_was_expected() {
             ["--permission-mode", "auto"],
             "expected one of default, acceptEdits, plan, dontAsk, bypassPermissions",
         ),
-        (["--max-turns", "0"], "expected a whole number from 1 to 4294967295"),
+        (
+            ["--max-turns", "0"],
+            "expected a whole number from 1 to 4294967295",
+        ),
         (["--max-turns", "-1"], "expected a whole number"),
         (["--max-turns", "4294967296"], "expected a whole number"),
         (["--max-budget-usd", "1e3"], "expected an amount of USD"),
@@ -183,7 +209,10 @@ fn nothing_may_be_said_twice() {
     ] {
         let once: Vec<&str> = [option].into_iter().chain(value).collect();
         let text = refused(&[once.clone(), once].concat());
-        assert!(text.contains("cannot be used multiple times"), "{option}: {text}");
+        assert!(
+            text.contains("cannot be used multiple times"),
+            "{option}: {text}"
+        );
     }
 }
 
@@ -198,7 +227,12 @@ fn help_and_version_are_said() {
     let Ok(Invocation::Say(help)) = invoke(&["--help"]) else {
         panic!("no help")
     };
-    for part in ["agentx demo", "--max-budget-usd <USD>", "AGENTX_HOME", "128+N"] {
+    for part in [
+        "agentx demo",
+        "--max-budget-usd <USD>",
+        "AGENTX_HOME",
+        "128+N",
+    ] {
         assert!(help.contains(part), "{part} is missing in {help}");
     }
     assert!(!help.contains("schema"));
