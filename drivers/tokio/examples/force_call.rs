@@ -95,6 +95,8 @@ fn request(prompt: &str) -> Result<ModelRequest, Box<dyn Error>> {
     Ok(ModelRequest {
         system: None,
         history: vec![Arc::new(Message::User(vec![prompt.to_owned()]))],
+        prompt: 0,
+        round: 0,
         tools: [tool("get_weather", "Get the weather for a city")?].into(),
         tool_choice: ToolChoice::Required,
         max_output_tokens: 64,
