@@ -108,11 +108,11 @@ pub(crate) struct Options {
     profile: Option<Profile>,
 
     /// Model requests that one prompt may take
-    #[arg(long, value_name = "N", value_parser = words::count)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = words::count)]
     max_turns: Option<u32>,
 
     /// Money that the process may spend, such as 0.50; needs prices in auth.json
-    #[arg(long, value_name = "USD", value_parser = crate::money::dollars)]
+    #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = crate::money::dollars)]
     max_budget_usd: Option<Money>,
 
     /// Echo user records and matched control responses
@@ -173,9 +173,10 @@ pub(crate) enum Invocation {
 ///
 /// A usage error: what is wrong with which argument, and what was expected.
 pub(crate) fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Invocation, Refusal> {
-    let options = match Options::try_parse_from(arguments) {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let options = match Options::try_parse_from(&arguments) {
         Ok(options) => options,
-        Err(error) => return explain(&error),
+        Err(error) => return explain(&error, arguments.get(1)),
     };
     match options.command {
         None => Ok(Invocation::Run(Box::new(options))),
@@ -187,12 +188,17 @@ pub(crate) fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Invo
     }
 }
 
-/// Help and version come as errors; the rest is told in our way.
-fn explain(error: &clap::Error) -> Result<Invocation, Refusal> {
+/// Help and version come as errors; the rest is told in our way. `first` is the
+/// first argument, which may be a command.
+fn explain(error: &clap::Error, first: Option<&OsString>) -> Result<Invocation, Refusal> {
+    // After a prompt any word could be a command; it never is.
+    if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) {
+        return Err(second_prompt(word));
+    }
     match error.kind() {
         ErrorKind::DisplayHelp => Ok(Invocation::Say(error.to_string())),
         ErrorKind::DisplayVersion => Ok(Invocation::Say(VERSION.to_owned())),
-        ErrorKind::UnknownArgument => Err(unknown(error)),
+        ErrorKind::UnknownArgument => Err(unknown(error, first)),
         _ => {
             // The first paragraph says it all; one line is kept to.
             let text = error.to_string();
@@ -204,7 +210,13 @@ fn explain(error: &clap::Error) -> Result<Invocation, Refusal> {
     }
 }
 
-fn unknown(error: &clap::Error) -> Refusal {
+fn second_prompt(word: &str) -> Refusal {
+    Refusal::new(format_args!(
+        "unexpected argument {word:?}: one prompt is expected, quoted as a whole"
+    ))
+}
+
+fn unknown(error: &clap::Error, first: Option<&OsString>) -> Refusal {
     let name = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(name)) => name.as_str(),
         _ => "an argument",
@@ -213,14 +225,12 @@ fn unknown(error: &clap::Error) -> Refusal {
         return Refusal::not_yet(name);
     }
     if !name.starts_with('-') {
-        return Refusal::new(format_args!(
-            "unexpected argument {name:?}: one prompt is expected, quoted as a whole"
-        ));
+        return second_prompt(name);
     }
-    let command = Options::command();
-    let known = command
-        .get_arguments()
-        .filter_map(|option| option.get_long());
+    let all = Options::command();
+    let of_command = first.and_then(|word| all.find_subcommand(word));
+    let options = of_command.unwrap_or(&all).get_arguments();
+    let known = options.filter_map(|option| option.get_long());
     let known: Vec<String> = known.map(|name| format!("--{name}")).collect();
     Refusal::new(format_args!(
         "unknown option {name:?}: expected one of {}",
