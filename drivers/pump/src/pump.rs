@@ -81,7 +81,8 @@ const FLUSH_GRACE: Duration = Duration::from_secs(2);
 enum Wire {
     Records {
         writer: Writer,
-        gate: Gate,
+        /// Absent where stdin is not read.
+        gate: Option<Gate>,
     },
     Text {
         writer: Writer,
@@ -132,25 +133,8 @@ impl Pump {
     ) -> io::Result<Self> {
         let log = Log::start(io::stderr())?;
         signals::watch(Arc::clone(post))?;
-        let mut prompts = Vec::new();
-        let wire = match stdio {
-            Stdio::Records => Wire::Records {
-                writer: Writer::start(io::stdout(), Arc::clone(post))?,
-                gate: stdio::read(io::stdin(), Arc::clone(post))?,
-            },
-            Stdio::Text { prompts: given } => {
-                prompts = given;
-                Wire::Text {
-                    writer: Writer::start(io::stdout(), Arc::clone(post))?,
-                }
-            }
-            Stdio::Host(host) => Wire::Host {
-                host,
-                replies: VecDeque::new(),
-                ends: false,
-            },
-        };
-        let one_shot = matches!(wire, Wire::Text { .. });
+        let (wire, prompts) = open(stdio, post)?;
+        let one_shot = matches!(wire, Wire::Text { .. } | Wire::Records { gate: None, .. });
         let pool = Pool::new(Arc::clone(&world.toolbox), Arc::clone(post));
         let mut pump = Self {
             session,
@@ -166,6 +150,7 @@ impl Pump {
             exit: None,
         };
         pump.drain();
+        pump.serve_host();
         for prompt in prompts {
             pump.feed(Input::Command(Command::Prompt(prompt)));
         }
@@ -270,7 +255,7 @@ impl Pump {
         match self.held.take() {
             Some(News::Input(piece)) => {
                 self.feed(Input::Bytes(&piece));
-                if let Wire::Records { gate, .. } = &self.wire {
+                if let Wire::Records { gate: Some(gate), .. } = &self.wire {
                     gate.open();
                 }
             }
@@ -416,6 +401,30 @@ impl Pump {
         self.log
             .line(&format!("agentx: {severity}: {}", diagnostic.text));
     }
+}
+
+/// Opens the streams; gives the prompts to run first, too.
+fn open(stdio: Stdio, post: &Post) -> io::Result<(Wire, Vec<String>)> {
+    let writer = || Writer::start(io::stdout(), Arc::clone(post));
+    Ok(match stdio {
+        Stdio::Records { prompts, stdin } => {
+            let reader = || stdio::read(io::stdin(), Arc::clone(post));
+            let wire = Wire::Records {
+                writer: writer()?,
+                gate: stdin.then(reader).transpose()?,
+            };
+            (wire, prompts)
+        }
+        Stdio::Text { prompts } => (Wire::Text { writer: writer()? }, prompts),
+        Stdio::Host(host) => {
+            let wire = Wire::Host {
+                host,
+                replies: VecDeque::new(),
+                ends: false,
+            };
+            (wire, Vec::new())
+        }
+    })
 }
 
 const fn verdict(passed: bool) -> Verdict {

@@ -45,8 +45,13 @@ impl std::fmt::Debug for World {
 
 /// Where records come from and go to.
 pub enum Stdio {
-    /// NDJSON on stdin and stdout.
-    Records,
+    /// NDJSON on stdout, and on stdin where the host speaks too.
+    Records {
+        /// Prompts to run before anything on stdin.
+        prompts: Vec<String>,
+        /// Whether stdin is read; else the input ends after the prompts.
+        stdin: bool,
+    },
     /// These prompts; the text of each turn goes to stdout.
     Text {
         /// Prompts, run in order.
@@ -59,7 +64,7 @@ pub enum Stdio {
 impl std::fmt::Debug for Stdio {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::Records => "Records",
+            Self::Records { .. } => "Records",
             Self::Text { .. } => "Text",
             Self::Host(_) => "Host",
         })
