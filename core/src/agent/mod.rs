@@ -24,6 +24,7 @@ mod context_usage;
 mod controls;
 mod endings;
 mod io;
+pub mod log;
 mod partial;
 mod permission;
 mod queue;

@@ -6,6 +6,7 @@
 
 pub mod graph;
 pub mod register;
+pub mod replay;
 pub mod rules;
 pub mod session;
 pub mod source;

@@ -1,5 +1,10 @@
 //! A session on the bench: bytes in, records out, the world played by the test.
+//!
+//! Every input is recorded. When a test is done with its bench, the recording is
+//! read back from its text, played again and held against the five laws: any
+//! split of the bytes, any drain, needless ticks and needless answers.
 
+use crate::replay::{Logged, Session};
 use agentx_core::agent::{AgentSession, Command, Config, Input, Output, Provider};
 use agentx_core::correlate::OrphanPolicy;
 use agentx_core::effect::{Answer, EffectId, Progress, Request, Verdict};
@@ -14,8 +19,11 @@ use agentx_core::schema::payload::{InitializePayload, InitializeSession, Provide
 use agentx_core::schema::permission::PermissionMode;
 use agentx_core::time::Instant;
 use agentx_core::tool::{ToolClass, ToolOutcome, ToolRequest, ToolSpec};
+use agentx_laws::{Feed, Script};
+use core::time::Duration;
 use serde_json::Value;
 use std::collections::VecDeque;
+use std::thread;
 
 /// A tool for tests: `Look` reads, `Change` edits the file it names, `Do` executes.
 #[must_use]
@@ -93,10 +101,17 @@ fn initialize() -> InitializePayload {
     InitializePayload::new(vec![provider.into()], session).expect("one provider is selected")
 }
 
+/// Inputs above which a recording is not played again, in bytes.
+const REPLAYED_BYTES: usize = 64 * 1024;
+
 /// A session, everything it said, and the effects that wait for the test.
 pub struct Bench {
     /// The session.
     pub session: AgentSession,
+    config: Config,
+    script: Script<Logged>,
+    /// Who said what, in order; see [`Bench::timeline`].
+    told: Vec<String>,
     /// The time the session is told with the next input.
     pub now: Instant,
     /// Every output but transmitted records, in order.
@@ -109,6 +124,8 @@ pub struct Bench {
     pub open: Vec<(EffectId, Request)>,
     /// The exit status, once told.
     pub exit: Option<u8>,
+    /// Whether the recording is held against the laws at the end.
+    pub replays: bool,
 }
 
 impl Bench {
@@ -123,15 +140,19 @@ impl Bench {
     /// A session whose first record is still to be taken.
     #[must_use]
     pub fn with_init(config: Config) -> Self {
-        let session = AgentSession::new(config, Instant::ZERO);
+        let session = AgentSession::new(config.clone(), Instant::ZERO);
         let mut bench = Self {
             session,
+            config,
+            script: Script::new(),
+            told: Vec::new(),
             now: Instant::ZERO,
             outputs: Vec::new(),
             bytes: Vec::new(),
             fresh: VecDeque::new(),
             open: Vec::new(),
             exit: None,
+            replays: true,
         };
         bench.drain();
         bench
@@ -143,9 +164,32 @@ impl Bench {
     ///
     /// What the session refuses.
     pub fn try_feed(&mut self, input: Input<'_>) -> Result<(), Misuse> {
+        self.script.push(self.now, Logged::feed(&input));
         let result = self.session.handle(self.now, input);
         self.drain();
         result
+    }
+
+    /// Lets time pass, in milliseconds.
+    pub fn wait(&mut self, milliseconds: u64) {
+        self.now = self.now.after(Duration::from_millis(milliseconds));
+    }
+
+    /// Everything fed so far, as a recorded log.
+    #[must_use]
+    pub fn log(&self) -> String {
+        self.script.to_log()
+    }
+
+    /// Who said what, one line each: what the host, the model, a tool or the
+    /// system did, and below it, indented, what the session did about it.
+    #[must_use]
+    pub fn timeline(&self) -> String {
+        self.told.join("\n")
+    }
+
+    fn tell(&mut self, line: String) {
+        self.told.push(line);
     }
 
     /// Feeds one input that must fit.
@@ -155,18 +199,34 @@ impl Bench {
 
     /// One input line; the newline is added.
     pub fn line(&mut self, line: &str) {
+        self.tell(format!("host: {}", brief_input(line)));
         self.feed(Input::Bytes(line.as_bytes()));
         self.feed(Input::Bytes(b"\n"));
     }
 
     /// Ends the input.
     pub fn eof(&mut self) {
+        self.tell("host: end of input".to_string());
         self.feed(Input::Eof);
     }
 
     /// A user record with this text.
     pub fn user(&mut self, text: &str) {
         let record = serde_json::json!({"type": "user", "message": {"role": "user", "content": text}, "parent_tool_use_id": null});
+        self.line(&record.to_string());
+    }
+
+    /// A user record with this text and the uuid that [`uuid`] gives for `n`.
+    pub fn prompt(&mut self, n: u32, text: &str) {
+        self.user_with(text, serde_json::json!({"uuid": uuid(n)}));
+    }
+
+    /// A user record with this text and these members beside the usual ones.
+    pub fn user_with(&mut self, text: &str, members: Value) {
+        let mut record = serde_json::json!({"type": "user", "message": {"role": "user", "content": text}, "parent_tool_use_id": null});
+        if let (Some(record), Value::Object(members)) = (record.as_object_mut(), members) {
+            record.extend(members);
+        }
         self.line(&record.to_string());
     }
 
@@ -200,6 +260,7 @@ impl Bench {
 
     /// A shutdown command.
     pub fn shutdown(&mut self, status: u8) {
+        self.tell(format!("system: shutdown {status}"));
         self.feed(Input::Command(Command::Shutdown { status }));
     }
 
@@ -248,6 +309,7 @@ impl Bench {
 
     /// Ends the open model request well.
     pub fn finish(&mut self, stop: StopReason) {
+        self.tell("model: end of answer".to_string());
         self.delta(Delta::Usage(Usage {
             input_tokens: 11,
             output_tokens: 4,
@@ -260,12 +322,15 @@ impl Bench {
 
     /// The model says this and stops.
     pub fn says(&mut self, text: &str) {
+        self.tell("model: text".to_string());
         self.delta(Delta::Text(text.to_string()));
         self.finish(StopReason::EndTurn);
     }
 
     /// The model calls tools: id, name, arguments.
     pub fn calls(&mut self, calls: &[(&str, &str, &str)]) {
+        let ids: Vec<_> = calls.iter().map(|(id, ..)| *id).collect();
+        self.tell(format!("model: calls {}", ids.join(", ")));
         for (index, (id, name, arguments)) in (0..).zip(calls) {
             self.delta(Delta::CallStart {
                 index,
@@ -282,6 +347,7 @@ impl Bench {
 
     /// The open model request fails.
     pub fn fails(&mut self, failure: ModelFailure) {
+        self.tell("model: failure".to_string());
         let (id, _) = self.model();
         self.done(id, Answer::Model(ModelOutcome::Failed(failure)));
     }
@@ -289,6 +355,7 @@ impl Bench {
     /// The tool that runs for this call says so.
     pub fn tool_says(&mut self, call: &str, text: &str) {
         let (id, _) = self.tool(call);
+        self.tell(format!("tool: {call} is done"));
         self.done(id, Answer::Tool(ToolOutcome::text(text)));
     }
 
@@ -351,13 +418,30 @@ impl Bench {
                         "one record, one line"
                     );
                     self.bytes.extend_from_slice(record.as_bytes());
-                    self.fresh
-                        .push_back(serde_json::from_str(text).expect("records are JSON"));
+                    let record = serde_json::from_str(text).expect("records are JSON");
+                    self.told.push(format!("    {}", brief(&record)));
+                    self.fresh.push_back(record);
                     continue;
                 }
-                Output::Start(id, request) => self.open.push((*id, request.clone())),
-                Output::Cancel(id) => self.open.retain(|(open, _)| open != id),
-                Output::Exit(status) => self.exit = Some(*status),
+                Output::Start(id, request) => {
+                    self.told
+                        .push(format!("    start {}", brief_effect(request)));
+                    self.open.push((*id, request.clone()));
+                }
+                Output::Cancel(id) => {
+                    let (_, request) = self
+                        .open
+                        .iter()
+                        .find(|(open, _)| open == id)
+                        .expect("what is cancelled is open");
+                    self.told
+                        .push(format!("    stop {}", brief_effect(request)));
+                    self.open.retain(|(open, _)| open != id);
+                }
+                Output::Exit(status) => {
+                    self.told.push(format!("    exit {status}"));
+                    self.exit = Some(*status);
+                }
                 Output::Event(_) | Output::Diagnostic(_) => {}
             }
             self.outputs.push(output);
@@ -365,6 +449,88 @@ impl Bench {
         // What was settled by an answer is no longer open.
         let session = &self.session;
         self.open.retain(|(id, _)| session.is_open(*id));
+    }
+}
+
+/// The `n`-th uuid of the tests.
+#[must_use]
+pub fn uuid(n: u32) -> String {
+    format!("00000000-0000-4000-8000-{n:012}")
+}
+
+/// A session record without the two ids at its end, which must be there; other
+/// records as they are.
+#[must_use]
+pub fn bare(record: &Value) -> Value {
+    let mut record = record.clone();
+    let kind = record["type"].as_str().unwrap_or_default();
+    let has_ids = !kind.starts_with("control_") && !kind.starts_with("attachment_");
+    if let Some(members) = record.as_object_mut().filter(|_| has_ids) {
+        for name in ["uuid", "session_id"] {
+            let id = members.remove(name);
+            let id = id.as_ref().and_then(Value::as_str).unwrap_or_default();
+            assert_eq!(
+                (id.len(), &id[14..15]),
+                (36, "4"),
+                "{name} is a version 4 UUID"
+            );
+        }
+    }
+    record
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        let fed: usize = self
+            .script
+            .steps()
+            .iter()
+            .map(|(_, feed)| match feed {
+                Feed::Bytes(bytes) => bytes.len(),
+                _ => 1,
+            })
+            .sum();
+        if !self.replays || thread::panicking() || fed > REPLAYED_BYTES {
+            return;
+        }
+        let log = self.log();
+        let script = Script::parse(&log).unwrap_or_else(|fault| panic!("{fault}:\n{log}"));
+        if let Err(broken) = agentx_laws::check(&Session(self.config.clone()), &script, 0..3) {
+            panic!("{broken}; the recording is\n{log}");
+        }
+    }
+}
+
+fn brief_effect(request: &Request) -> String {
+    match request {
+        Request::Model(_) => "model".to_string(),
+        Request::Tool(request) => format!("tool {}", request.call.id),
+        Request::Persist(_) => "persist".to_string(),
+        Request::FlushRemote => "flush".to_string(),
+        Request::Vet(_) => "vet".to_string(),
+    }
+}
+
+/// An input line in a word or two, as far as it can be read.
+fn brief_input(line: &str) -> String {
+    let record: Value = serde_json::from_str(line).unwrap_or_default();
+    let text = |value: &Value| value.as_str().unwrap_or("?").to_string();
+    match record["type"].as_str() {
+        Some("user") => match record["priority"].as_str() {
+            Some(priority) => format!("user {priority}"),
+            None => "user".to_string(),
+        },
+        Some("control_request") => format!(
+            "{} {}",
+            text(&record["request"]["subtype"]),
+            text(&record["request_id"])
+        ),
+        Some("control_response") => match record["response"]["response"]["behavior"].as_str() {
+            Some(behavior) => behavior.to_string(),
+            None => text(&record["response"]["subtype"]),
+        },
+        Some(other) => other.to_string(),
+        None => "a malformed line".to_string(),
     }
 }
 

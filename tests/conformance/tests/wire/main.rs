@@ -1,3 +1,5 @@
 //! The wire, bytes in and records out, one module per area.
 
+mod framing;
+mod permission;
 mod turns;

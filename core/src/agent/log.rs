@@ -1,0 +1,431 @@
+//! Inputs as lines of text, so that a recorded session can be replayed.
+//!
+//! A session is a function of its configuration, its seed and its inputs with
+//! their times. The bytes of the stream, its end and ticks are what every
+//! machine is fed, and a log keeps them in its own way; here are the others.
+//!
+//! ```text
+//! command prompt "hello"            command shutdown 143
+//! progress 1 text "hi"              progress 1 call 0 "toolu_1" "Read"
+//! progress 1 usage 11 4 0 0 0       progress 1 stop end_turn
+//! done 1 model finished             done 1 model failed rate_limit 429 "slow down"
+//! done 2 tool ok "text"             done 3 vetted passed
+//! sent 120                          write_failed
+//! ```
+
+use super::{Command, Input};
+use crate::effect::{Answer, EffectId, Progress, Verdict};
+use crate::json::{ScanLimits, Scanner, Writer};
+use crate::model::{Delta, ErrorCategory, ModelFailure, ModelOutcome, StopReason, Usage};
+use crate::tool::{ToolContent, ToolOutcome};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+use core::str::FromStr;
+
+/// A line that is no input of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogFault(&'static str);
+
+impl fmt::Display for LogFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl core::error::Error for LogFault {}
+
+const STOPS: [(&str, StopReason); 6] = [
+    ("end_turn", StopReason::EndTurn),
+    ("tool_use", StopReason::ToolUse),
+    ("max_tokens", StopReason::MaxTokens),
+    ("stop_sequence", StopReason::StopSequence),
+    ("refusal", StopReason::Refusal),
+    ("content_filter", StopReason::ContentFilter),
+];
+
+const CATEGORIES: [ErrorCategory; 7] = [
+    ErrorCategory::AuthenticationFailed,
+    ErrorCategory::BillingError,
+    ErrorCategory::RateLimit,
+    ErrorCategory::InvalidRequest,
+    ErrorCategory::ServerError,
+    ErrorCategory::Unknown,
+    ErrorCategory::MaxOutputTokens,
+];
+
+/// What stands for a status that never came.
+const NO_STATUS: &str = "-";
+
+/// One input as a line, without a time and a newline. `None` for the bytes of
+/// the stream, its end and ticks.
+#[must_use]
+pub fn write(input: &Input<'_>) -> Option<String> {
+    let line = Line::default();
+    let line = match input {
+        Input::Bytes(_) | Input::Eof | Input::Tick => return None,
+        Input::Command(Command::Prompt(text)) => line.word("command prompt").text(text),
+        Input::Command(Command::Shutdown { status }) => {
+            line.word("command shutdown").number(*status)
+        }
+        Input::Progress(id, Progress::Delta(delta)) => {
+            write_delta(line.word("progress").number(id.0), delta)
+        }
+        Input::Done(id, answer) => write_answer(line.word("done").number(id.0), answer),
+        Input::Sent(bytes) => line.word("sent").number(*bytes),
+        Input::WriteFailed => line.word("write_failed"),
+    };
+    Some(line.0)
+}
+
+fn write_delta(line: Line, delta: &Delta) -> Line {
+    match delta {
+        Delta::MessageId(id) => line.word("message_id").text(id),
+        Delta::Text(text) => line.word("text").text(text),
+        Delta::Thinking(text) => line.word("thinking").text(text),
+        Delta::Signature(text) => line.word("signature").text(text),
+        Delta::CallStart { index, id, name } => {
+            line.word("call").number(*index).text(id).text(name)
+        }
+        Delta::CallArguments { index, text } => line.word("arguments").number(*index).text(text),
+        Delta::Usage(usage) => line
+            .word("usage")
+            .number(usage.input_tokens)
+            .number(usage.output_tokens)
+            .number(usage.cache_creation_input_tokens)
+            .number(usage.cache_read_input_tokens)
+            .number(usage.reasoning_output_tokens),
+        Delta::Stop(stop) => {
+            let word = STOPS.iter().find(|(_, known)| known == stop);
+            line.word("stop").word(word.map_or("", |(word, _)| word))
+        }
+    }
+}
+
+fn write_answer(line: Line, answer: &Answer) -> Line {
+    match answer {
+        Answer::Model(ModelOutcome::Finished) => line.word("model finished"),
+        Answer::Model(ModelOutcome::Failed(failure)) => {
+            let line = line.word("model failed").word(failure.category.as_str());
+            let line = match failure.status {
+                Some(status) => line.number(status),
+                None => line.word(NO_STATUS),
+            };
+            line.text(&failure.message)
+        }
+        Answer::Tool(outcome) => {
+            let word = if outcome.is_error { "error" } else { "ok" };
+            let line = line.word("tool").word(word);
+            let add = |line: Line, ToolContent::Text(text): &ToolContent| line.text(text);
+            outcome.content.iter().fold(line, add)
+        }
+        Answer::Persisted(verdict) => line.word("persisted").verdict(*verdict),
+        Answer::Flushed(verdict) => line.word("flushed").verdict(*verdict),
+        Answer::Vetted(verdict) => line.word("vetted").verdict(*verdict),
+    }
+}
+
+/// A line that grows word by word.
+#[derive(Default)]
+struct Line(String);
+
+impl Line {
+    fn word(mut self, word: &str) -> Self {
+        if !self.0.is_empty() {
+            self.0.push(' ');
+        }
+        self.0.push_str(word);
+        self
+    }
+
+    fn number(self, number: impl ToString) -> Self {
+        self.word(&number.to_string())
+    }
+
+    fn text(self, text: &str) -> Self {
+        let mut writer = Writer::new();
+        writer.string(text);
+        self.word(&String::from_utf8_lossy(writer.as_bytes()))
+    }
+
+    fn verdict(self, verdict: Verdict) -> Self {
+        self.word(match verdict {
+            Verdict::Passed => "passed",
+            Verdict::Failed => "failed",
+        })
+    }
+}
+
+/// Reads what [`write`] wrote.
+///
+/// # Errors
+///
+/// What the line lacks.
+pub fn read(line: &str) -> Result<Input<'static>, LogFault> {
+    let mut words = Words(line);
+    let input = match words.word()? {
+        "command" => Input::Command(read_command(&mut words)?),
+        "progress" => {
+            let id = EffectId(words.number()?);
+            Input::Progress(id, Progress::Delta(read_delta(&mut words)?))
+        }
+        "done" => {
+            let id = EffectId(words.number()?);
+            Input::Done(id, read_answer(&mut words)?)
+        }
+        "sent" => Input::Sent(words.number()?),
+        "write_failed" => Input::WriteFailed,
+        _ => return Err(LogFault("an unknown kind of input")),
+    };
+    if words.0.is_empty() {
+        Ok(input)
+    } else {
+        Err(LogFault("more than the input"))
+    }
+}
+
+fn read_command(words: &mut Words<'_>) -> Result<Command, LogFault> {
+    Ok(match words.word()? {
+        "prompt" => Command::Prompt(words.text()?),
+        "shutdown" => Command::Shutdown {
+            status: words.number()?,
+        },
+        _ => return Err(LogFault("an unknown command")),
+    })
+}
+
+fn read_delta(words: &mut Words<'_>) -> Result<Delta, LogFault> {
+    Ok(match words.word()? {
+        "message_id" => Delta::MessageId(words.text()?),
+        "text" => Delta::Text(words.text()?),
+        "thinking" => Delta::Thinking(words.text()?),
+        "signature" => Delta::Signature(words.text()?),
+        "call" => Delta::CallStart {
+            index: words.number()?,
+            id: words.text()?,
+            name: words.text()?,
+        },
+        "arguments" => Delta::CallArguments {
+            index: words.number()?,
+            text: words.text()?,
+        },
+        "usage" => Delta::Usage(Usage {
+            input_tokens: words.number()?,
+            output_tokens: words.number()?,
+            cache_creation_input_tokens: words.number()?,
+            cache_read_input_tokens: words.number()?,
+            reasoning_output_tokens: words.number()?,
+        }),
+        "stop" => {
+            let word = words.word()?;
+            let stop = STOPS.iter().find(|(known, _)| *known == word);
+            Delta::Stop(stop.ok_or(LogFault("an unknown stop reason"))?.1)
+        }
+        _ => return Err(LogFault("an unknown delta")),
+    })
+}
+
+fn read_answer(words: &mut Words<'_>) -> Result<Answer, LogFault> {
+    Ok(match words.word()? {
+        "model" => Answer::Model(read_outcome(words)?),
+        "tool" => {
+            let is_error = match words.word()? {
+                "ok" => false,
+                "error" => true,
+                _ => return Err(LogFault("a tool ends `ok` or `error`")),
+            };
+            let mut content = Vec::new();
+            while !words.0.is_empty() {
+                content.push(ToolContent::Text(words.text()?));
+            }
+            Answer::Tool(ToolOutcome { content, is_error })
+        }
+        "persisted" => Answer::Persisted(words.verdict()?),
+        "flushed" => Answer::Flushed(words.verdict()?),
+        "vetted" => Answer::Vetted(words.verdict()?),
+        _ => return Err(LogFault("an unknown answer")),
+    })
+}
+
+fn read_outcome(words: &mut Words<'_>) -> Result<ModelOutcome, LogFault> {
+    match words.word()? {
+        "finished" => Ok(ModelOutcome::Finished),
+        "failed" => {
+            let word = words.word()?;
+            let category = CATEGORIES.into_iter().find(|known| known.as_str() == word);
+            let status = match words.word()? {
+                NO_STATUS => None,
+                status => Some(number(status)?),
+            };
+            Ok(ModelOutcome::Failed(ModelFailure {
+                category: category.ok_or(LogFault("an unknown error category"))?,
+                status,
+                message: words.text()?,
+            }))
+        }
+        _ => Err(LogFault("a model request ends `finished` or `failed`")),
+    }
+}
+
+/// What is left of a line.
+struct Words<'a>(&'a str);
+
+impl<'a> Words<'a> {
+    fn word(&mut self) -> Result<&'a str, LogFault> {
+        if self.0.is_empty() {
+            return Err(LogFault("a word is missing"));
+        }
+        let (word, rest) = self.0.split_once(' ').unwrap_or((self.0, ""));
+        self.0 = rest;
+        Ok(word)
+    }
+
+    fn number<T: FromStr>(&mut self) -> Result<T, LogFault> {
+        number(self.word()?)
+    }
+
+    fn verdict(&mut self) -> Result<Verdict, LogFault> {
+        match self.word()? {
+            "passed" => Ok(Verdict::Passed),
+            "failed" => Ok(Verdict::Failed),
+            _ => Err(LogFault("a verdict is `passed` or `failed`")),
+        }
+    }
+
+    fn text(&mut self) -> Result<String, LogFault> {
+        let end = self.end_of_text().ok_or(LogFault("a text is missing"))?;
+        let (text, rest) = self.0.split_at_checked(end).unwrap_or((self.0, ""));
+        self.0 = rest.strip_prefix(' ').unwrap_or(rest);
+        let mut scanner = Scanner::new();
+        let value = scanner.scan(text.as_bytes(), &ScanLimits::DEFAULT).ok();
+        let text = value.and_then(|value| value.as_str()?.decode().ok());
+        text.map(String::from)
+            .ok_or(LogFault("a text is no JSON string"))
+    }
+
+    /// Past the closing quote of the string that comes next.
+    fn end_of_text(&self) -> Option<usize> {
+        let mut escaped = false;
+        let inside = self.0.strip_prefix('"')?;
+        let close = inside.bytes().position(|byte| {
+            let closes = byte == b'"' && !escaped;
+            escaped = byte == b'\\' && !escaped;
+            closes
+        })?;
+        Some(close + 2)
+    }
+}
+
+fn number<T: FromStr>(word: &str) -> Result<T, LogFault> {
+    word.parse().map_err(|_| LogFault("a number is missing"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    fn inputs() -> Vec<Input<'static>> {
+        let id = EffectId(7);
+        let delta = |delta| Input::Progress(id, Progress::Delta(delta));
+        let failed = |category, status| {
+            let message = "said \"no\"\nand \\ left".to_string();
+            Input::Done(
+                id,
+                Answer::Model(ModelOutcome::Failed(ModelFailure {
+                    category,
+                    status,
+                    message,
+                })),
+            )
+        };
+        let tool = |content: &[&str], is_error| {
+            let content = content.iter().map(|text| ToolContent::Text((*text).into()));
+            let content = content.collect();
+            Input::Done(id, Answer::Tool(ToolOutcome { content, is_error }))
+        };
+        let mut inputs = vec![
+            Input::Command(Command::Prompt("two words\u{2028}é".into())),
+            Input::Command(Command::Shutdown { status: 143 }),
+            delta(Delta::MessageId("msg \\\"1\\\\".into())),
+            delta(Delta::Text("".into())),
+            delta(Delta::Thinking("hm \"".into())),
+            delta(Delta::Signature("c2ln".into())),
+            delta(Delta::CallStart {
+                index: 3,
+                id: "".into(),
+                name: "Read".into(),
+            }),
+            delta(Delta::CallArguments {
+                index: 3,
+                text: "{\"a\": 1}".into(),
+            }),
+            delta(Delta::Usage(Usage {
+                input_tokens: 1,
+                output_tokens: 2,
+                cache_creation_input_tokens: 3,
+                cache_read_input_tokens: 4,
+                reasoning_output_tokens: 5,
+            })),
+            Input::Done(id, Answer::Model(ModelOutcome::Finished)),
+            failed(ErrorCategory::Unknown, None),
+            tool(&[], false),
+            tool(&["a \" b", "c"], true),
+            Input::Sent(usize::MAX),
+            Input::WriteFailed,
+        ];
+        inputs.extend(CATEGORIES.map(|category| failed(category, Some(500))));
+        inputs.extend(STOPS.map(|(_, stop)| delta(Delta::Stop(stop))));
+        for verdict in [Verdict::Passed, Verdict::Failed] {
+            inputs.push(Input::Done(id, Answer::Persisted(verdict)));
+            inputs.push(Input::Done(id, Answer::Flushed(verdict)));
+            inputs.push(Input::Done(id, Answer::Vetted(verdict)));
+        }
+        inputs
+    }
+
+    #[test]
+    fn every_input_reads_back_as_it_was_written() {
+        for input in inputs() {
+            let line = write(&input).expect("no input of the stream");
+            assert!(!line.contains('\n'), "{line}");
+            assert_eq!(read(&line), Ok(input), "{line}");
+        }
+        for input in [Input::Bytes(b"{}"), Input::Eof, Input::Tick] {
+            assert_eq!(write(&input), None);
+        }
+    }
+
+    #[test]
+    fn what_is_no_input_is_a_fault() {
+        for (line, fault) in [
+            ("", "a word is missing"),
+            ("wait", "an unknown kind of input"),
+            ("write_failed now", "more than the input"),
+            ("command sing", "an unknown command"),
+            ("command prompt hello", "a text is missing"),
+            ("command prompt \"hello", "a text is missing"),
+            ("command prompt \"\\q\"", "a text is no JSON string"),
+            ("command prompt \"\\ud800\"", "a text is no JSON string"),
+            ("command shutdown 256", "a number is missing"),
+            ("progress 1 shout \"a\"", "an unknown delta"),
+            ("progress 1 stop now", "an unknown stop reason"),
+            ("done x model finished", "a number is missing"),
+            ("done 1 tool", "a word is missing"),
+            ("done 1 tool maybe", "a tool ends `ok` or `error`"),
+            ("done 1 hook passed", "an unknown answer"),
+            ("done 1 vetted", "a word is missing"),
+            ("done 1 vetted well", "a verdict is `passed` or `failed`"),
+            (
+                "done 1 model stopped",
+                "a model request ends `finished` or `failed`",
+            ),
+            (
+                "done 1 model failed badly - \"a\"",
+                "an unknown error category",
+            ),
+        ] {
+            assert_eq!(read(line), Err(LogFault(fault)), "{line}");
+        }
+    }
+}
