@@ -16,7 +16,7 @@
 use crate::model::ModelRun;
 use crate::pool::Pool;
 use crate::signals;
-use crate::stdio::{self, Gate, Log, Writer};
+use crate::stdio::{self, Flushed, Gate, Log, Writer};
 use crate::world::{Host, Stdio, World};
 use agentx_core::agent::{
     AgentSession, Command, Diagnostic, Event, Input, Output, Severity, TurnReport,
@@ -225,9 +225,11 @@ impl Pump {
     }
 
     /// Writes what is left, waits for tools to be reaped; gives the exit status.
+    /// A session that ended well has failed after all when its last records
+    /// cannot be written (DEC-11, DEC-20).
     #[must_use]
     pub fn finish(mut self) -> u8 {
-        let status = self.exit.unwrap_or(1);
+        let mut status = self.exit.unwrap_or(1);
         if !self.pool.join(REAP_GRACE) {
             self.log.line("agentx: warning: a tool did not end in time");
         }
@@ -235,12 +237,18 @@ impl Pump {
             .signalled
             .then(|| std::time::Instant::now() + FLUSH_GRACE);
         match &mut self.wire {
-            Wire::Records { writer, .. } | Wire::Text { writer } => {
-                if !writer.finish(deadline) {
+            Wire::Records { writer, .. } | Wire::Text { writer } => match writer.finish(deadline) {
+                Flushed::Whole => {}
+                Flushed::Failed if status == 0 => {
+                    self.log.line("agentx: error: stdout cannot be written");
+                    status = 1;
+                }
+                Flushed::Failed => {}
+                Flushed::Late => {
                     self.log
                         .line("agentx: warning: the last records could not be written in time");
                 }
-            }
+            },
             Wire::Host { .. } => {}
         }
         self.log.finish();
@@ -255,7 +263,10 @@ impl Pump {
         match self.held.take() {
             Some(News::Input(piece)) => {
                 self.feed(Input::Bytes(&piece));
-                if let Wire::Records { gate: Some(gate), .. } = &self.wire {
+                if let Wire::Records {
+                    gate: Some(gate), ..
+                } = &self.wire
+                {
                     gate.open();
                 }
             }

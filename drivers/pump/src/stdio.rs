@@ -6,7 +6,9 @@
 use crate::pump::{News, Post};
 use crate::queue::WriteQueue;
 use std::io::{self, ErrorKind, IoSlice, Read, Write};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
+use std::sync::mpsc::{
+    Receiver, RecvTimeoutError, Sender, SyncSender, TrySendError, channel, sync_channel,
+};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -80,7 +82,18 @@ pub fn read(input: impl Read + Send + 'static, post: Post) -> io::Result<Gate> {
 #[derive(Debug)]
 pub struct Writer {
     records: Option<Sender<Vec<u8>>>,
-    done: Receiver<()>,
+    done: Receiver<Flushed>,
+}
+
+/// What became of the last records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flushed {
+    /// All were written.
+    Whole,
+    /// The output failed (DEC-11).
+    Failed,
+    /// Time ran out.
+    Late,
 }
 
 impl Writer {
@@ -95,8 +108,8 @@ impl Writer {
         thread::Builder::new()
             .name("stdout".into())
             .spawn(move || {
-                write_all(output, &waiting, &post);
-                let _ = ended.send(());
+                let flushed = write_all(output, &waiting, &post);
+                let _ = ended.send(flushed);
             })?;
         Ok(Self {
             records: Some(records),
@@ -112,21 +125,26 @@ impl Writer {
         }
     }
 
-    /// No more records. Whether everything is written by `deadline`; without
-    /// one it takes as long as the reader takes.
-    pub fn finish(&mut self, deadline: Option<Instant>) -> bool {
+    /// No more records; waits for the last ones until `deadline`, without one
+    /// as long as the reader takes.
+    pub fn finish(&mut self, deadline: Option<Instant>) -> Flushed {
         self.records = None;
         match deadline {
-            None => self.done.recv().is_ok(),
+            // A thread that is gone without a word has failed.
+            None => self.done.recv().unwrap_or(Flushed::Failed),
             Some(deadline) => {
                 let left = deadline.saturating_duration_since(Instant::now());
-                self.done.recv_timeout(left).is_ok()
+                match self.done.recv_timeout(left) {
+                    Ok(flushed) => flushed,
+                    Err(RecvTimeoutError::Timeout) => Flushed::Late,
+                    Err(RecvTimeoutError::Disconnected) => Flushed::Failed,
+                }
             }
         }
     }
 }
 
-fn write_all(mut output: impl Write, waiting: &Receiver<Vec<u8>>, post: &Post) {
+fn write_all(mut output: impl Write, waiting: &Receiver<Vec<u8>>, post: &Post) -> Flushed {
     let mut queue = WriteQueue::new();
     while let Ok(record) = waiting.recv() {
         queue.push(record);
@@ -141,10 +159,14 @@ fn write_all(mut output: impl Write, waiting: &Receiver<Vec<u8>>, post: &Post) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Ok(count @ 1..) if queue.wrote(count).is_ok() => post(News::Wrote(count)),
                 // A write that takes nothing, or fails, closes the output (DEC-11).
-                _ => return post(News::WriteFailed),
+                _ => {
+                    post(News::WriteFailed);
+                    return Flushed::Failed;
+                }
             }
         }
     }
+    Flushed::Whole
 }
 
 /// Lines for the operator. A stderr that nobody reads loses lines, never time.
