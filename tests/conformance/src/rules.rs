@@ -108,7 +108,7 @@ pub fn places(file: &File) -> Vec<String> {
             !before.is_some_and(|c| c.is_alphanumeric() || "./_-".contains(c))
         };
         let named = |home: &&str| line.match_indices(*home).any(|(at, _)| starts(at));
-        if homes.iter().any(|home| named(home)) {
+        if homes.iter().any(named) {
             wrong.push(format!("{place}: a path of one machine"));
         }
     }
