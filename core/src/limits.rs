@@ -18,7 +18,8 @@ pub struct Limits {
     /// Arrays and objects open at once in one record (DEC-06).
     pub depth: usize,
     /// Arrays and objects open at once in the input of a tool call, so that
-    /// every record which carries it keeps to `depth`.
+    /// every record which carries it keeps to `depth`, with room for peers
+    /// whose own bound is a little lower.
     pub tool_input_depth: usize,
     /// How deep a record is indexed while it is scanned; deeper values are
     /// checked too, but found by reading again. Not of the specification.
@@ -125,7 +126,7 @@ impl Limits {
         record_bytes: 67_108_864,
         import_record_bytes: 8_388_608,
         depth: 128,
-        tool_input_depth: 128 - RECORD_LEVELS,
+        tool_input_depth: 120,
         node_depth: 10,
         excerpt_bytes: 200,
         input_step_bytes: 256 * 1024,
@@ -289,7 +290,7 @@ mod tests {
             |l| l.progress_pause_bytes = l.input_pause_bytes + 1,
             |l| l.excerpt_bytes = l.record_bytes + 1,
             |l| l.node_depth = l.depth + 1,
-            |l| l.tool_input_depth += 1,
+            |l| l.tool_input_depth = l.depth,
             |l| l.environment_bytes = l.environment_total_bytes + 1,
             |l| l.upload.item_bytes = l.upload.aggregate_bytes + 1,
             |l| l.upload.encoded_media_bytes = l.upload.request_bytes + 1,

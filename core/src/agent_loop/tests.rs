@@ -27,7 +27,7 @@ fn config() -> LoopConfig {
         max_budget: None,
         pricing: None,
         guard: Guard::new(["sk-secret-key"]).expect("few literals"),
-        input_depth: 123,
+        input_depth: 120,
     }
 }
 
