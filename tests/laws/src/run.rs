@@ -94,6 +94,9 @@ impl<'s, S: Subject> Run<'s, S> {
         script: &Script<S::Other>,
         vary: &mut impl Vary<S>,
     ) -> Result<(), Broken> {
+        // A machine may have something to say before its first input.
+        self.drain()?;
+        vary.probe(self)?;
         for (index, (at, feed)) in script.steps().iter().enumerate() {
             self.wait_until(*at, vary)?;
             self.now = *at;
