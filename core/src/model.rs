@@ -14,6 +14,10 @@ pub struct ModelRequest {
     pub system: Option<Arc<str>>,
     /// The conversation, oldest first. Every tool call is followed by its result.
     pub history: Vec<Arc<Message>>,
+    /// Place in `history` of the prompt that is being answered.
+    pub prompt: usize,
+    /// How many requests that prompt has had before this one.
+    pub round: u32,
     /// Tools offered to the model, in a stable order.
     pub tools: Arc<[ToolSpec]>,
     /// Whether and which tool the model must call.

@@ -32,7 +32,7 @@ impl Registry {
     /// The first fault, with the entry and member where it stands and never
     /// with the value of a secret.
     pub fn parse(bytes: &[u8], facts: &FileFacts) -> Result<Self, RegistryError> {
-        facts.check()?;
+        facts.check("auth.json")?;
         let entries = read::entries(bytes)?;
         guard::check_collisions(&entries)?;
         Ok(Self { entries })
@@ -72,6 +72,16 @@ impl Registry {
     #[must_use]
     pub fn catalog(&self) -> Vec<Descriptor> {
         self.entries.iter().map(Entry::descriptor).collect()
+    }
+
+    /// Refuses to go on when `public`, what a session is about to tell of
+    /// itself, holds a key or a routing value (DEC-30).
+    ///
+    /// # Errors
+    ///
+    /// Names the entry and the member, not the value.
+    pub fn check_public(&self, public: &str) -> Result<(), RegistryError> {
+        guard::check_public(&self.entries, public)
     }
 
     /// The keys of all entries, for the guard of every record (DEC-30).
@@ -124,7 +134,13 @@ pub struct FileFacts {
 }
 
 impl FileFacts {
-    fn check(&self) -> Result<(), RegistryError> {
+    /// Whether a file with these facts may be trusted. `file` is the name the
+    /// error tells.
+    ///
+    /// # Errors
+    ///
+    /// The first rule that is broken.
+    pub fn check(&self, file: &str) -> Result<(), RegistryError> {
         let fault = if !self.regular {
             "not a regular file".to_owned()
         } else if self.links != 1 {
@@ -143,7 +159,7 @@ impl FileFacts {
         } else {
             return Ok(());
         };
-        Err(RegistryError(format!("auth.json: {fault}")))
+        Err(RegistryError(format!("{file}: {fault}")))
     }
 }
 

@@ -53,7 +53,7 @@ impl Scripted {
     pub(crate) fn answer(&mut self, request: &ModelRequest) -> Play {
         let results = last_results(&request.history);
         match self {
-            Self::Prompt => match prompt::turn_for(&request.history) {
+            Self::Prompt => match prompt::turn_for(request) {
                 Ok(turn) => Play::new(&turn, &results),
                 Err(message) => Play::failing(message),
             },

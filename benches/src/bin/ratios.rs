@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn jobs(corpus: &Corpus) -> Vec<Job<'_>> {
     let bytes = &corpus.bytes;
     let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
-    let [mut one, mut two, mut three, mut four] = [const { Scanner::new() }; 4];
+    let [mut one, mut two, mut three, mut four, mut five] = [const { Scanner::new() }; 5];
     vec![
         (
             "lines + serde, owned",
@@ -44,6 +44,10 @@ fn jobs(corpus: &Corpus) -> Vec<Job<'_>> {
         (
             "the same in 4 KiB chunks",
             Box::new(move || decode::borrowed(&mut three, bytes.chunks(4096))),
+        ),
+        (
+            "frame + scan + route",
+            Box::new(move || decode::routed(&mut five, bytes.chunks(CHUNK))),
         ),
         (
             "scan alone",

@@ -199,6 +199,8 @@ pub struct AgentLoop {
     phase: Phase,
     now: Instant,
     history: Vec<Arc<Message>>,
+    /// Where in the history the prompt stands that is being answered.
+    prompt_at: usize,
     context: Vec<Arc<Message>>,
     account: Account,
     ids: CallIds,
@@ -220,6 +222,7 @@ impl AgentLoop {
             phase: Phase::Idle,
             now: Instant::ZERO,
             history: Vec::new(),
+            prompt_at: 0,
             context: Vec::new(),
             account,
             ids: CallIds::new(ids),
@@ -264,6 +267,7 @@ impl AgentLoop {
     fn prompt(&mut self, parts: Vec<String>) {
         self.account.next_prompt();
         self.take_context();
+        self.prompt_at = self.history.len();
         self.history.push(Arc::new(Message::User(parts)));
         if self.account.exhausted() {
             self.end(TurnOutcome::Budget);
@@ -281,6 +285,8 @@ impl AgentLoop {
         self.out.push_back(Step::Request(Box::new(ModelRequest {
             system: self.config.system.clone(),
             history: self.history.clone(),
+            prompt: self.prompt_at,
+            round: self.account.requests().saturating_sub(1),
             tools: Arc::clone(&self.config.tools),
             tool_choice: ToolChoice::Auto,
             max_output_tokens: self.config.max_output_tokens,

@@ -49,7 +49,7 @@ fn an_empty_guard_checks_nothing() {
     assert!(!guard(&[KEY]).is_empty());
 }
 
-// covers: WIRE-013, accept-17
+// covers: WIRE-013, ACC-17
 #[test]
 fn separators_and_line_end_may_not_rebuild_a_literal() {
     let line = b"{\"a\":\"one\",\"b\":\"two\"}\n";
@@ -59,7 +59,7 @@ fn separators_and_line_end_may_not_rebuild_a_literal() {
     assert_eq!(guard(&["\"}\n{"]).check(line), Ok(()));
 }
 
-// covers: WIRE-013, accept-17
+// covers: WIRE-013, ACC-17
 #[test]
 fn every_member_occurrence_is_decoded() {
     let guard = guard(&[KEY]);

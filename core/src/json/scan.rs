@@ -82,8 +82,10 @@ impl Scanner {
         if u32::try_from(text.len()).is_err() {
             return Err(ScanError::new(0, Reason::TooLong));
         }
-        let text = core::str::from_utf8(text)
-            .map_err(|error| ScanError::new(error.valid_up_to(), Reason::InvalidUtf8))?;
+        let text = match core::str::from_utf8(text) {
+            Ok(text) => text,
+            Err(error) => return Err(self.before_bad_utf8(text, error.valid_up_to(), limits)),
+        };
         self.names.clear();
         self.outer.clear();
         let mut walk = Walk {
@@ -105,6 +107,15 @@ impl Scanner {
             mark_unpaired(nodes, text);
         }
         Ok(Value::new(text, nodes))
+    }
+
+    /// The first fault of a text that is no UTF-8 from `bad` on.
+    #[cold]
+    fn before_bad_utf8(&mut self, text: &[u8], bad: usize, limits: &ScanLimits) -> ScanError {
+        match self.scan(text.get(..bad).unwrap_or_default(), limits) {
+            Err(fault) if fault.at < bad => fault,
+            _ => ScanError::new(bad, Reason::InvalidUtf8),
+        }
     }
 
     /// Gives back scratch above 1 MiB. A scan does this first of all; whoever
@@ -357,19 +368,23 @@ impl Walk<'_, '_> {
         if !self.top.indexed {
             return Open::NO_NODE;
         }
-        if self.count == self.nodes.len() && !self.make_room() {
+        let node = Node {
+            start: start as u32,
+            end: end as u32,
+            span,
+            tag,
+        };
+        let index = self.count;
+        if let Some(place) = self.nodes.get_mut(index) {
+            *place = node;
+        } else if self.make_room() {
+            if let Some(place) = self.nodes.get_mut(index) {
+                *place = node;
+            }
+        } else {
             return Open::NO_NODE;
         }
-        let index = self.count;
-        if let Some(node) = self.nodes.get_mut(index) {
-            *node = Node {
-                start: start as u32,
-                end: end as u32,
-                span,
-                tag,
-            };
-            self.count += 1;
-        }
+        self.count = index + 1;
         index as u32
     }
 
@@ -382,10 +397,8 @@ impl Walk<'_, '_> {
             grow(self.nodes, most);
             return true;
         }
-        let kept;
-        (self.top, kept) = fold(self.top, self.outer, self.nodes, self.names);
-        self.count = kept;
-        self.top.indexed
+        (self.top, self.count) = fold(self.top, self.outer, self.nodes, self.names);
+        false
     }
 }
 

@@ -1,14 +1,24 @@
 //! The runtime-free half of every AgentX driver.
 //!
-//! Nothing here waits: sockets, timers and threads are a driver's. What both
-//! sides of a driver need is here as plain state: the HTTP/1.1 exchange with a
-//! model's endpoint ([`http1`]), the TLS layer under it ([`tls`]) and the queue
-//! between a machine's output and a descriptor ([`queue`]).
+//! A driver waits; everything it waits for, and everything it does in between,
+//! is here. Plain state: the HTTP/1.1 exchange with a model's endpoint
+//! ([`http1`]), the TLS layer under it ([`tls`]), one model request from start
+//! to end ([`model`]), the queue between a session and a descriptor
+//! ([`queue`]). Threads that no runtime replaces: stdin, stdout and stderr
+//! ([`stdio`]), tools ([`pool`]), signals ([`signals`]). And the loop body that
+//! ties them to a session ([`pump`]).
 #![forbid(unsafe_code)]
 
+mod convert;
 pub mod http1;
+pub mod model;
+pub mod pool;
+pub mod pump;
 pub mod queue;
 mod secret;
+pub mod signals;
+pub mod stdio;
 pub mod tls;
+pub mod world;
 
 pub use secret::Secret;

@@ -55,6 +55,23 @@ pub(super) fn check_collisions(entries: &[Entry]) -> Result<(), RegistryError> {
     Ok(())
 }
 
+/// Refuses a registry of which a key or a route occurs in `public`.
+pub(super) fn check_public(entries: &[Entry], public: &str) -> Result<(), RegistryError> {
+    let what = "the value occurs in what the session tells of itself";
+    for entry in entries {
+        let key = entry.api_key.as_ref();
+        if key.is_some_and(|key| found(public, key.expose())) {
+            return Err(collision(entry, "api_key", what));
+        }
+    }
+    for (entry, routing) in routing_values(entries) {
+        if found(public, &routing.value) {
+            return Err(collision(entry, routing.member, what));
+        }
+    }
+    Ok(())
+}
+
 fn collision(entry: &Entry, member: &str, what: &str) -> RegistryError {
     let own = entry.provider_type.as_str();
     RegistryError(format!(

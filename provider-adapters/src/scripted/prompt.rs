@@ -1,76 +1,38 @@
-//! Scripts inside prompts, found by looking at the history alone.
+//! Scripts inside prompts.
 //!
-//! The history does not tell prompts from notes that the agent adds on the
-//! user's side, so this is settled by where a message stands. A message with
-//! the marker is a prompt. One without it is a note if it follows an answer or
-//! tool results while the script of the last marked prompt has steps left;
-//! otherwise it is a prompt, and the script is over. So a script goes on over
-//! a note in the middle of its turn, a script that has run out never answers
-//! for the next prompt, and neither does one whose turn ended before its first
-//! answer.
+//! The request says which message is the prompt and how many requests it had;
+//! notes that the agent adds on the user's side are no prompts.
 
 use super::turn::Turn;
 use crate::strict::Fields;
 use agentx_core::json::{ScanLimits, Scanner};
-use agentx_core::model::Message;
-use std::sync::Arc;
+use agentx_core::model::{Message, ModelRequest};
 
 /// What announces a script. The object begins at the brace.
 const MARKER: &str = "SCRIPT {";
 
-/// The answer to a request with this history, or why there is none.
-pub(super) fn turn_for(history: &[Arc<Message>]) -> Result<Turn, String> {
-    let mut scene = Scene::default();
-    let mut after_answer = false;
-    for message in history {
-        match &**message {
-            Message::User(parts) => scene.user(parts, after_answer),
-            Message::Assistant(_) => scene.answered += 1,
-            Message::ToolResults(_) => {}
-        }
-        after_answer = !matches!(**message, Message::User(_));
+/// The answer to a request, or why there is none.
+pub(super) fn turn_for(request: &ModelRequest) -> Result<Turn, String> {
+    let prompt = match request
+        .history
+        .get(request.prompt)
+        .map(|message| &**message)
+    {
+        Some(Message::User(parts)) => parts.as_slice(),
+        _ => &[],
+    };
+    let Some(script) = prompt.iter().find_map(|text| script_in(text)) else {
+        return Ok(Turn::saying(format!("echo: {}", prompt.join("\n"))));
+    };
+    let mut steps = script?;
+    let (count, step) = (steps.len(), request.round as usize);
+    if step >= count {
+        return Err(format!(
+            "the prompt's script has no step for model request {}: it holds {count}",
+            step + 1
+        ));
     }
-    scene.turn()
-}
-
-/// The prompt that is being answered.
-#[derive(Default)]
-struct Scene<'a> {
-    prompt: &'a [String],
-    /// The steps of its script, if it has one.
-    script: Option<Result<Vec<Turn>, String>>,
-    /// Answers since that prompt.
-    answered: usize,
-}
-
-impl<'a> Scene<'a> {
-    fn user(&mut self, parts: &'a [String], after_answer: bool) {
-        let script = parts.iter().find_map(|text| script_in(text));
-        let steps_left = matches!(&self.script, Some(Ok(steps)) if self.answered < steps.len());
-        if script.is_none() && after_answer && steps_left {
-            return;
-        }
-        *self = Self {
-            prompt: parts,
-            script,
-            answered: 0,
-        };
-    }
-
-    fn turn(self) -> Result<Turn, String> {
-        let Some(script) = self.script else {
-            return Ok(Turn::saying(format!("echo: {}", self.prompt.join("\n"))));
-        };
-        let mut steps = script?;
-        let count = steps.len();
-        if self.answered >= count {
-            return Err(format!(
-                "the prompt's script has no step for model request {}: it holds {count}",
-                self.answered + 1
-            ));
-        }
-        Ok(steps.swap_remove(self.answered))
-    }
+    Ok(steps.swap_remove(step))
 }
 
 /// The script that a text holds, if it holds the marker.

@@ -553,6 +553,30 @@ fn what_is_public_must_not_hold_a_key_or_a_route() {
     registry(&file(&[deployment("gpt-5-l")]));
 }
 
+// covers: DEC-30
+#[test]
+fn what_a_session_tells_must_not_hold_a_key_or_a_route() {
+    let registry = registry(&file(&[azure(
+        r#""endpoint":"https://h.example","model":"m","deployment":"private-7","api_key":"sk-SENTINEL-1","api_version":"v1""#,
+    )]));
+    assert_eq!(
+        registry.check_public(r#"{"cwd":"/home/u/private"}"#),
+        Ok(())
+    );
+    for (public, member) in [
+        (r#"{"cwd":"/home/u/private-7"}"#, "deployment"),
+        (r#"{"cwd":"/sk-SENTINEL-1/x"}"#, "api_key"),
+    ] {
+        let error = registry.check_public(public).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "auth.json: id \"x\": azure_openai.{member}: the value occurs in what the session tells of itself"
+            )
+        );
+    }
+}
+
 // covers: WIRE-012
 #[test]
 fn a_known_price_of_nothing_is_not_an_unknown_price() {

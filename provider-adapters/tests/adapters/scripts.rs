@@ -196,7 +196,6 @@ fn a_prompt_scripts_the_answers_to_itself() {
     history.extend([calling(&["k"]), results(&[("k", "7")])]);
     assert_eq!(reply(history.clone()), says("got 7"));
     history.push(answer("got 7"));
-    // A note while no step is left would be a prompt; so is the next prompt.
     history.push(prompt("next"));
     assert_eq!(reply(history.clone()), says("echo: next"));
     history.extend([

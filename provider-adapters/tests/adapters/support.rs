@@ -77,9 +77,19 @@ pub(crate) fn results(pairs: &[(&str, &str)]) -> Arc<Message> {
     Arc::new(Message::ToolResults(pairs.iter().map(result).collect()))
 }
 
+/// A request for the newest prompt; user messages that begin with `note:` are none.
 pub(crate) fn request(history: Vec<Arc<Message>>) -> ModelRequest {
+    let is_prompt = |message: &Arc<Message>| matches!(&**message, Message::User(parts) if !parts[0].starts_with("note:"));
+    let prompt = history.iter().rposition(is_prompt).unwrap_or(0);
+    let answers = history
+        .iter()
+        .skip(prompt)
+        .filter(|message| matches!(***message, Message::Assistant(_)));
+    let round = u32::try_from(answers.count()).unwrap();
     ModelRequest {
         system: None,
+        prompt,
+        round,
         history,
         tools: Arc::default(),
         tool_choice: ToolChoice::Auto,

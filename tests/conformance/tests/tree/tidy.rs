@@ -4,7 +4,16 @@ use crate::complain;
 use agentx_conformance::{graph, rules, tree};
 
 /// Crates that may stand in the graph in several versions, each with its reason.
-const SEVERAL_VERSIONS: &[(&str, &str)] = &[];
+const SEVERAL_VERSIONS: &[(&str, &str)] = &[
+    (
+        "getrandom",
+        "ring still takes 0.2, tempfile (tests only) 0.4",
+    ),
+    (
+        "syn",
+        "build time only: zerocopy-derive under criterion still takes 2",
+    ),
+];
 
 /// What may be built into `agentx-core`: nothing that brings a clock, an
 /// environment, threads or randomness.

@@ -2,7 +2,7 @@ use super::{Sample, raw, s};
 use crate::schema::outbound::*;
 use crate::schema::permission::{
     Behavior, Destination, DirectoriesAction, DirectoriesUpdate, ModeUpdate, PermissionMode,
-    PermissionRule, RulesAction, RulesUpdate,
+    PermissionRule, PermissionUpdate, RulesAction, RulesUpdate,
 };
 use alloc::vec;
 use alloc::vec::Vec;
@@ -22,9 +22,8 @@ fn request(request: impl Into<HostRequest>) -> Outbound {
     .into()
 }
 
-fn requests() -> Vec<Sample> {
-    let ask = CanUseTool::new(s("Bash"), raw(r#"{"command":"ls"}"#), s("toolu_1"));
-    let suggestions = vec![
+fn suggestions() -> Vec<PermissionUpdate> {
+    vec![
         RulesUpdate {
             action: RulesAction::Add,
             rules: vec![
@@ -52,9 +51,13 @@ fn requests() -> Vec<Sample> {
             destination: Destination::CliArg,
         }
         .into(),
-    ];
+    ]
+}
+
+fn requests() -> Vec<Sample> {
+    let ask = CanUseTool::new(s("Bash"), raw(r#"{"command":"ls"}"#), s("toolu_1"));
     let full = CanUseTool {
-        permission_suggestions: Some(suggestions),
+        permission_suggestions: Some(suggestions()),
         blocked_path: Some("/etc".into()),
         decision_reason: Some("a rule".into()),
         title: Some("t".into()),

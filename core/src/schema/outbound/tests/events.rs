@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 pub(super) fn samples() -> Vec<Sample> {
     let mut all = states();
     all.extend(lifecycle());
+    all.extend(marks());
     all.extend(summaries());
     all
 }
@@ -65,11 +66,6 @@ fn compact(trigger: CompactTrigger, preserved_segment: Option<PreservedSegment>)
 }
 
 fn lifecycle() -> Vec<Sample> {
-    let segment = PreservedSegment {
-        head_uuid: s("h"),
-        anchor_uuid: s("a"),
-        tail_uuid: s("t"),
-    };
     let progress = ToolProgress {
         tool_use_id: s("toolu_1"),
         tool_name: s("Bash"),
@@ -111,6 +107,16 @@ fn lifecycle() -> Vec<Sample> {
             .into(),
             r#"{"type":"rate_limit_event","rate_limit_info":{"status":"allowed_warning","resetsAt":1700000000,"utilization":0.925,"overageStatus":"rejected"},"uuid":"u","session_id":"s"}"#,
         ),
+    ]
+}
+
+fn marks() -> Vec<Sample> {
+    let segment = PreservedSegment {
+        head_uuid: s("h"),
+        anchor_uuid: s("a"),
+        tail_uuid: s("t"),
+    };
+    vec![
         (
             compact(CompactTrigger::Manual, None),
             r#"{"type":"system","subtype":"compact_boundary","compact_metadata":{"trigger":"manual","pre_tokens":9000},"uuid":"u","session_id":"s"}"#,

@@ -1,0 +1,231 @@
+//! Putting a session together: configuration, guards, world.
+
+use crate::refusal::Refusal;
+use agentx_core::agent::{AgentSession, Config, Output, Provider};
+use agentx_core::agent_loop::Pricing;
+use agentx_core::correlate::OrphanPolicy;
+use agentx_core::guard::Guard;
+use agentx_core::ids::Seed;
+use agentx_core::limits::Limits;
+use agentx_core::machine::Machine as _;
+use agentx_core::schema::Money;
+use agentx_core::schema::declare::Json as _;
+use agentx_core::schema::outbound::{ApiKeySource, ReasoningCapabilities};
+use agentx_core::schema::payload::{
+    InitializePayload, InitializeSession, ProviderDescriptor, ProviderIdentity,
+};
+use agentx_core::schema::permission::PermissionMode;
+use agentx_core::time::{Instant, WallTime};
+use agentx_providers::provider;
+use agentx_providers::registry::{Descriptor, Entry, Registry};
+use agentx_pump::tls::TrustStore;
+use agentx_pump::world::World;
+use agentx_pump::{Secret, http1};
+use agentx_tools::{Toolbox, ToolboxConfig};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+/// What a session is put together from.
+#[derive(Debug)]
+pub(crate) struct Parts<'a> {
+    /// All providers.
+    pub(crate) registry: &'a Registry,
+    /// The one to use.
+    pub(crate) entry: &'a Entry,
+    /// Text of its script file, where it names one.
+    pub(crate) script: Option<String>,
+    /// Working directory, absolute.
+    pub(crate) cwd: String,
+    /// Permission mode at the start.
+    pub(crate) permission_mode: PermissionMode,
+    /// Whether a host is there to be asked; else a question is a denial.
+    pub(crate) host_answers: bool,
+    /// Model requests that one prompt may take (DEC-40).
+    pub(crate) max_turns: Option<u32>,
+    /// Money that the process may spend (DEC-40).
+    pub(crate) max_budget: Option<Money>,
+    /// Echo user records.
+    pub(crate) replay_user_messages: bool,
+    /// Write `stream_event` records.
+    pub(crate) include_partial_messages: bool,
+    /// Home, environment and bounds of the tools.
+    pub(crate) tools: ToolboxConfig,
+}
+
+impl Parts<'_> {
+    /// The session and the world around it.
+    ///
+    /// # Errors
+    ///
+    /// A provider this build does not have, a budget without prices, a
+    /// credential or route in what the session would tell of itself.
+    pub(crate) fn compose(self) -> Result<(AgentSession, World), Refusal> {
+        if self.max_budget.is_some() && self.entry.pricing.is_none() {
+            return Err(Refusal::new(format_args!(
+                "--max-budget-usd: expected prices, but auth.json has no pricing for id {:?}",
+                &*self.entry.id
+            )));
+        }
+        let provider = provider::Provider::build(self.entry, self.script.as_deref())?;
+        let config = self.config()?;
+        self.check_public(&config)?;
+        let credential = self.entry.api_key.as_ref();
+        let world = World {
+            provider,
+            credential: credential.map(|key| Secret::new(key.expose())),
+            toolbox: Arc::new(Toolbox::new(self.tools)),
+            trust: Arc::new(TrustStore::new()),
+            http: http1::Limits::DEFAULT,
+            seed: u64::from_le_bytes(random()?),
+            epoch: epoch(),
+            persist: None,
+            validator: None,
+        };
+        Ok((AgentSession::new(config, Instant::ZERO), world))
+    }
+
+    fn config(&self) -> Result<Config, Refusal> {
+        let keys = || self.registry.credentials().map(|key| key.expose());
+        Ok(Config {
+            seed: Seed(random()?),
+            session_id: None,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            cwd: self.cwd.clone(),
+            provider: selected(self.entry)?,
+            initialize: self.initialize()?,
+            tools: agentx_tools::builtin_specs().into(),
+            system: Some(system_prompt(&self.cwd).into()),
+            permission_mode: self.permission_mode,
+            host_answers: self.host_answers,
+            orphans: OrphanPolicy::Ignore,
+            max_turns: self.max_turns,
+            max_budget: self.max_budget.map(|money| money.0),
+            replay_user_messages: self.replay_user_messages,
+            include_partial_messages: self.include_partial_messages,
+            vet_records: false,
+            flush_remote: false,
+            credentials: Guard::new(keys()).map_err(Refusal::new)?,
+            metadata: Guard::new(keys().chain(self.registry.routing_values()))
+                .map_err(Refusal::new)?,
+            limits: Limits::default(),
+        })
+    }
+
+    /// The answer to `initialize`, with the whole catalogue (WIRE-024).
+    fn initialize(&self) -> Result<InitializePayload, Refusal> {
+        let catalogue = self.registry.catalog().into_iter();
+        let catalogue = catalogue
+            .map(|public| {
+                let selected = public.id == self.entry.id;
+                described(public, selected)
+            })
+            .collect::<Result<_, Refusal>>()?;
+        let session = InitializeSession {
+            commands: Vec::new(),
+            agents: Vec::new(),
+            output_style: OUTPUT_STYLE.to_owned(),
+            available_output_styles: vec![OUTPUT_STYLE.to_owned()],
+            api_key_source: ApiKeySource::User,
+            api_provider: None,
+            pid: std::process::id().into(),
+            input_capabilities: None,
+        };
+        InitializePayload::new(catalogue, session).map_err(Refusal::new)
+    }
+
+    /// Holds what the session will tell of itself against the registry, while
+    /// nothing is written yet (DEC-30). The session's own guard would find the
+    /// same, but only to end it.
+    fn check_public(&self, config: &Config) -> Result<(), Refusal> {
+        let unguarded = Config {
+            credentials: Guard::default(),
+            metadata: Guard::default(),
+            ..config.clone()
+        };
+        let mut told = AgentSession::new(unguarded, Instant::ZERO);
+        while let Some(output) = told.poll() {
+            if let Output::Transmit(record) = output {
+                let record = String::from_utf8_lossy(record.as_bytes()).into_owned();
+                self.registry.check_public(&record)?;
+            }
+        }
+        let answer = config.initialize.to_raw().map_err(Refusal::new)?;
+        Ok(self.registry.check_public(answer.as_str())?)
+    }
+}
+
+/// The one output style there is.
+const OUTPUT_STYLE: &str = "default";
+
+/// The selected provider as the session tells of it (WIRE-023).
+fn selected(entry: &Entry) -> Result<Provider, Refusal> {
+    let public = entry.descriptor();
+    Ok(Provider {
+        id: Arc::clone(&entry.id),
+        kind: public.provider_type.into(),
+        model: Arc::clone(&entry.model),
+        reasoning: reasoning(public.efforts, public.default_effort)?,
+        effort: entry.default_effort.clone(),
+        pricing: entry.pricing.map(|pricing| Pricing {
+            input: pricing.input,
+            output: pricing.output,
+            cache_read: pricing.cache_read,
+            cache_write: pricing.cache_write,
+        }),
+        context_window: entry.limits.context_window,
+        max_output_tokens: entry.limits.max_output_tokens,
+    })
+}
+
+fn described(public: Descriptor, selected: bool) -> Result<ProviderDescriptor, Refusal> {
+    Ok(ProviderDescriptor::from(ProviderIdentity {
+        id: public.id,
+        provider_type: public.provider_type.into(),
+        model: public.model,
+        default: public.default,
+        selected,
+        reasoning: reasoning(public.efforts, public.default_effort)?,
+    }))
+}
+
+fn reasoning(
+    efforts: Vec<Arc<str>>,
+    default: Option<Arc<str>>,
+) -> Result<ReasoningCapabilities, Refusal> {
+    match default {
+        Some(default) => ReasoningCapabilities::new(efforts, default).map_err(Refusal::new),
+        None => Ok(ReasoningCapabilities::none()),
+    }
+}
+
+fn system_prompt(cwd: &str) -> String {
+    format!(
+        "You are AgentX, an agent that works for its user through tools, on files and programs \
+         of their machine ({os}). The working directory is {cwd}. Look before you change \
+         something, do what was asked and no more, and check what you did. A call may be \
+         refused; then say so, or find a way that is allowed. Answer briefly and truthfully: \
+         what you found, what you changed, what is left.",
+        os = std::env::consts::OS
+    )
+}
+
+/// Bytes from the system's generator.
+fn random<const N: usize>() -> Result<[u8; N], Refusal> {
+    let mut bytes = [0; N];
+    let mut filled = 0;
+    while let Some(rest @ [_, ..]) = bytes.get_mut(filled..) {
+        match rustix::rand::getrandom(rest, rustix::rand::GetRandomFlags::empty()) {
+            Ok(count) => filled += count,
+            Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(Refusal::new(format_args!("no random numbers: {errno}"))),
+        }
+    }
+    Ok(bytes)
+}
+
+/// The wall time now, which is the session's start.
+fn epoch() -> WallTime {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let millis = since.map_or(0, |since| since.as_millis());
+    WallTime(u64::try_from(millis).unwrap_or(u64::MAX))
+}

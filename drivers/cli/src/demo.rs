@@ -1,0 +1,88 @@
+//! `agentx demo`: a whole session with nothing configured and no network.
+//!
+//! The model is scripted; all else is what a host gets: the same session, the
+//! same driver, real tools in a temporary folder. The host is played here, over
+//! the wire: it sends a user record, answers the permission question with a
+//! control response, and shows what it sees.
+
+mod folder;
+mod host;
+mod transcript;
+
+use crate::compose::Parts;
+use crate::options::OutputFormat;
+use crate::refusal::Refusal;
+use crate::session;
+use agentx_core::schema::permission::PermissionMode;
+use agentx_providers::registry::{FileFacts, Registry};
+use agentx_pump::world::Stdio;
+use agentx_tools::ToolboxConfig;
+use folder::Folder;
+use host::DemoHost;
+use std::io::{self, IsTerminal as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use transcript::Style;
+
+/// The registry that the demo runs on.
+const REGISTRY: &str = r#"{"version": 2, "providers": [
+    {"id": "demo", "type": "scripted", "scripted": {"model": "scripted-demo", "script": "demo.json"}}
+]}"#;
+
+/// What the model says, one turn for each request.
+const SCRIPT: &str = include_str!("demo/script.json");
+
+/// The registry stands in this program, so nothing can be wrong with its file.
+const FACTS: FileFacts = FileFacts {
+    regular: true,
+    mode: 0o600,
+    links: 1,
+    owned: true,
+    home_mode: 0o700,
+    home_owned: true,
+};
+
+/// Plays the demo; gives the exit status.
+///
+/// # Errors
+///
+/// Without a temporary folder to play in.
+pub(crate) fn run(output: OutputFormat) -> Result<u8, Refusal> {
+    session::start()?;
+    let folder = Folder::create()?;
+    let registry = Registry::parse(REGISTRY.as_bytes(), &FACTS)?;
+    // Tools keep out of the user's home folder here as well, where there is one.
+    let home = session::home_path().unwrap_or_else(|_| folder.path().join(".agentx"));
+    let parts = Parts {
+        registry: &registry,
+        entry: registry.select(None)?,
+        script: Some(SCRIPT.to_owned()),
+        cwd: folder.name().to_owned(),
+        permission_mode: PermissionMode::Default,
+        host_answers: true,
+        max_turns: None,
+        max_budget: None,
+        replay_user_messages: false,
+        include_partial_messages: false,
+        tools: ToolboxConfig::new(home, session::tool_environment()),
+    };
+    let (session, world) = parts.compose()?;
+    let style = match output {
+        OutputFormat::StreamJson => Style::Records,
+        OutputFormat::Text if wants_colour() => Style::Coloured,
+        OutputFormat::Text => Style::Plain,
+    };
+    let unread = Arc::new(AtomicBool::new(false));
+    let host = DemoHost::new(style, folder.name(), io::stdout(), Arc::clone(&unread));
+    let status = session::drive(session, world, Stdio::Host(Box::new(host)));
+    if unread.load(Ordering::Relaxed) {
+        return Ok(crate::FAILED);
+    }
+    Ok(status)
+}
+
+/// Colour is for terminals whose user did not forbid it.
+fn wants_colour() -> bool {
+    let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    io::stdout().is_terminal() && !forbidden
+}

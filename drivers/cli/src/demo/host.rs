@@ -1,0 +1,127 @@
+//! The host of the demo, and an example of what any host does.
+
+use super::transcript::{Style, Transcript};
+use agentx_core::json::{Object, RawJson, ScanLimits, Scanner, Writer};
+use agentx_pump::world::{Host, HostReply};
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What the user of the demo asks.
+const PROMPT: &str = "Write a short poem about pipes into pipe.txt, then read it back.";
+
+/// A host that asks one thing, allows what it is asked, and shows all of it.
+pub(crate) struct DemoHost<W> {
+    transcript: Transcript,
+    output: W,
+    /// Set when the output failed: nobody reads, so nothing is worth doing.
+    unread: Arc<AtomicBool>,
+    scanner: Scanner,
+}
+
+impl<W: Write> DemoHost<W> {
+    /// A host that shows a session in `folder` on `output`.
+    pub(crate) fn new(style: Style, folder: &str, output: W, unread: Arc<AtomicBool>) -> Self {
+        Self {
+            transcript: Transcript::new(style, folder),
+            output,
+            unread,
+            scanner: Scanner::new(),
+        }
+    }
+
+    fn show(&mut self, text: &str) {
+        let shown = self.output.write_all(text.as_bytes());
+        if shown.and_then(|()| self.output.flush()).is_err() {
+            self.unread.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+impl<W: Write + Send> Host for DemoHost<W> {
+    fn record(&mut self, record: &[u8]) -> HostReply {
+        let scanned = self.scanner.scan(record, &ScanLimits::DEFAULT);
+        let Some(record) = scanned.ok().and_then(|value| value.as_object()) else {
+            return HostReply {
+                end: true,
+                ..HostReply::default()
+            };
+        };
+        let reply = reply(record);
+        let text = self.transcript.record(record, PROMPT);
+        self.show(&text);
+        HostReply {
+            end: reply.end || self.unread.load(Ordering::Relaxed),
+            ..reply
+        }
+    }
+}
+
+/// What a host says to a record: a prompt when the session stands ready, an
+/// answer to a question, and nothing more after the result.
+fn reply(record: Object<'_>) -> HostReply {
+    let is = |member: &str, word: &str| text(record, member).is_some_and(|text| text == word);
+    if is("subtype", "init") {
+        return HostReply {
+            input: user_record(PROMPT),
+            end: false,
+        };
+    }
+    let id = text(record, "request_id");
+    match id {
+        Some(id) if is("type", "control_request") => HostReply {
+            input: allow(&id),
+            end: false,
+        },
+        _ => HostReply {
+            input: Vec::new(),
+            end: is("type", "result"),
+        },
+    }
+}
+
+/// The text of a member that is a string.
+pub(super) fn text(object: Object<'_>, member: &str) -> Option<String> {
+    let value = object.get(member)?.as_str()?;
+    value.decode().ok().map(|text| text.into_owned())
+}
+
+fn user_record(prompt: &str) -> Vec<u8> {
+    let mut line = Writer::new();
+    line.begin_object();
+    line.member_str("type", "user");
+    line.key("message");
+    line.begin_object();
+    line.member_str("role", "user");
+    line.member_str("content", prompt);
+    line.end_object();
+    line.member_null("parent_tool_use_id");
+    line.end_object();
+    ended(line)
+}
+
+/// Lets a tool run as it stands: an empty `updatedInput` keeps the input
+/// (WIRE-PERM-041).
+fn allow(request_id: &str) -> Vec<u8> {
+    let mut line = Writer::new();
+    line.begin_object();
+    line.member_str("type", "control_response");
+    line.key("response");
+    line.begin_object();
+    line.member_str("subtype", "success");
+    line.member_str("request_id", request_id);
+    line.key("response");
+    line.begin_object();
+    line.member_str("behavior", "allow");
+    line.member_raw("updatedInput", &RawJson::empty_object());
+    line.end_object();
+    line.end_object();
+    line.end_object();
+    ended(line)
+}
+
+fn ended(line: Writer) -> Vec<u8> {
+    let mut bytes = line.finish();
+    bytes.push(b'\n');
+    bytes
+}

@@ -1,0 +1,239 @@
+//! The command line: what was asked for, or why it cannot be had
+//! (configuration, "Commands").
+
+mod plan;
+#[cfg(test)]
+mod tests;
+mod words;
+
+pub(crate) use plan::{Plan, Source, Terminals};
+pub(crate) use words::{InputFormat, OutputFormat, Profile, profile};
+
+use crate::refusal::Refusal;
+use agentx_core::schema::Money;
+use agentx_core::schema::permission::PermissionMode;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{ArgAction, CommandFactory, Parser, Subcommand};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// The version line (configuration, "Commands").
+pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (agentx)\n");
+
+/// Options of the contract that this version does not have. They are refused
+/// by name, so that nobody takes them for a typing error.
+const NOT_YET: [&str; 15] = [
+    "--effort",
+    "--attachment",
+    "--resume",
+    "--continue",
+    "--fork-session",
+    "--session-id",
+    "--no-session-persistence",
+    "--json-schema",
+    "--settings",
+    "--add-dir",
+    "--trust-workspace",
+    "--tools",
+    "--no-tools",
+    "--driver",
+    "--list-providers",
+];
+
+const AFTER_HELP: &str = "\
+Examples:
+  agentx demo
+      See a whole session now: no configuration, no network
+  agentx -p \"What does this project do?\"
+      Answer one prompt in the current folder
+  git diff | agentx -p \"Review this change\"
+      The prompt, a newline, and the text on stdin
+  agentx -p --input-format stream-json --output-format stream-json
+      Serve a host program: one JSON record a line, both ways
+
+Files:
+  $AGENTX_HOME/auth.json   The providers; mode 0600 in a folder of mode 0700
+
+Environment:
+  AGENTX_HOME      Absolute path of the home folder [default: ~/.agentx]
+  AGENTX_PROFILE   As --profile
+  AGENTX_LOG       Filter for logs on stderr, such as `debug`
+
+Exit status:
+  0 success, 1 the last prompt failed or the input was malformed,
+  2 usage or configuration, 128+N ended by signal N";
+
+/// A coding agent behind a pipe.
+#[derive(Debug, Parser)]
+#[command(
+    name = "agentx",
+    version,
+    disable_version_flag = true,
+    disable_help_subcommand = true,
+    args_conflicts_with_subcommands = true,
+    override_usage = "agentx [OPTIONS] [PROMPT]\n       agentx demo [--output-format FORMAT]",
+    subcommand_help_heading = "Subcommands",
+    after_help = AFTER_HELP
+)]
+pub(crate) struct Options {
+    /// What the agent is asked; with text on stdin, both joined by a newline
+    prompt: Option<String>,
+
+    /// Run without a terminal; implied by stream-json and by redirection
+    #[arg(short, long)]
+    print: bool,
+
+    /// What stdin carries: text or stream-json [default: text]
+    #[arg(long, value_name = "FORMAT", value_parser = words::input_format)]
+    input_format: Option<InputFormat>,
+
+    /// What stdout carries: text or stream-json [default: text]
+    #[arg(long, value_name = "FORMAT", value_parser = words::output_format)]
+    output_format: Option<OutputFormat>,
+
+    /// Provider to use, an id of auth.json [default: the only one, or its default]
+    #[arg(long, value_name = "ID")]
+    provider: Option<String>,
+
+    /// Folder to work in [default: the current one]
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+
+    /// default, acceptEdits, plan, dontAsk or bypassPermissions
+    #[arg(long, value_name = "MODE", value_parser = words::permission_mode)]
+    permission_mode: Option<PermissionMode>,
+
+    /// Which control operations are installed: standalone
+    #[arg(long, value_name = "PROFILE", value_parser = words::profile)]
+    profile: Option<Profile>,
+
+    /// Model requests that one prompt may take
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = words::count)]
+    max_turns: Option<u32>,
+
+    /// Money that the process may spend, such as 0.50; needs prices in auth.json
+    #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = crate::money::dollars)]
+    max_budget_usd: Option<Money>,
+
+    /// Echo user records and matched control responses
+    #[arg(long)]
+    replay_user_messages: bool,
+
+    /// Write answers piece by piece as they come, too
+    #[arg(long)]
+    include_partial_messages: bool,
+
+    /// Accepted; changes nothing
+    #[arg(long)]
+    verbose: bool,
+
+    /// Show the version
+    #[arg(short = 'v', long, action = ArgAction::Version)]
+    version: Option<bool>,
+
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Play a whole session with a scripted model and real tools
+    Demo {
+        /// What stdout carries: text or stream-json [default: text]
+        #[arg(long, value_name = "FORMAT", value_parser = words::output_format)]
+        output_format: Option<OutputFormat>,
+    },
+    #[command(hide = true, disable_help_flag = true)]
+    Schema(Anything),
+    #[command(hide = true, disable_help_flag = true)]
+    Sessions(Anything),
+}
+
+/// Arguments of a command that is refused whatever they are.
+#[derive(Debug, clap::Args)]
+struct Anything {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    rest: Vec<OsString>,
+}
+
+/// What the process is to do.
+#[derive(Debug)]
+pub(crate) enum Invocation {
+    /// Run a session.
+    Run(Box<Options>),
+    /// Show one.
+    Demo(OutputFormat),
+    /// Say something on stdout: help or version.
+    Say(String),
+}
+
+/// Reads the command line. The first argument is the program's name.
+///
+/// # Errors
+///
+/// A usage error: what is wrong with which argument, and what was expected.
+pub(crate) fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Invocation, Refusal> {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let options = match Options::try_parse_from(&arguments) {
+        Ok(options) => options,
+        Err(error) => return explain(&error, arguments.get(1)),
+    };
+    match options.command {
+        None => Ok(Invocation::Run(Box::new(options))),
+        Some(Command::Demo { output_format }) => {
+            Ok(Invocation::Demo(output_format.unwrap_or_default()))
+        }
+        Some(Command::Schema(_)) => Err(Refusal::not_yet("`agentx schema`")),
+        Some(Command::Sessions(_)) => Err(Refusal::not_yet("`agentx sessions`")),
+    }
+}
+
+/// Help and version come as errors; the rest is told in our way. `first` is the
+/// first argument, which may be a command.
+fn explain(error: &clap::Error, first: Option<&OsString>) -> Result<Invocation, Refusal> {
+    // After a prompt any word could be a command; it never is.
+    if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) {
+        return Err(second_prompt(word));
+    }
+    match error.kind() {
+        ErrorKind::DisplayHelp => Ok(Invocation::Say(error.to_string())),
+        ErrorKind::DisplayVersion => Ok(Invocation::Say(VERSION.to_owned())),
+        ErrorKind::UnknownArgument => Err(unknown(error, first)),
+        _ => {
+            // The first paragraph says it all; one line is kept to.
+            let text = error.to_string();
+            let text = text.split("\n\n").next().unwrap_or_default();
+            let text = text.strip_prefix("error: ").unwrap_or(text);
+            let words: Vec<&str> = text.split_whitespace().collect();
+            Err(Refusal::new(words.join(" ")))
+        }
+    }
+}
+
+fn second_prompt(word: &str) -> Refusal {
+    Refusal::new(format_args!(
+        "unexpected argument {word:?}: one prompt is expected, quoted as a whole"
+    ))
+}
+
+fn unknown(error: &clap::Error, first: Option<&OsString>) -> Refusal {
+    let name = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(name)) => name.as_str(),
+        _ => "an argument",
+    };
+    if NOT_YET.contains(&name) {
+        return Refusal::not_yet(name);
+    }
+    if !name.starts_with('-') {
+        return second_prompt(name);
+    }
+    let all = Options::command();
+    let of_command = first.and_then(|word| all.find_subcommand(word));
+    let options = of_command.unwrap_or(&all).get_arguments();
+    let known = options.filter_map(|option| option.get_long());
+    let known: Vec<String> = known.map(|name| format!("--{name}")).collect();
+    Refusal::new(format_args!(
+        "unknown option {name:?}: expected one of {}",
+        known.join(", ")
+    ))
+}

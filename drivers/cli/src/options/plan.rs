@@ -1,0 +1,106 @@
+//! What options mean together.
+
+use super::{InputFormat, Options, OutputFormat};
+use crate::refusal::Refusal;
+use agentx_core::schema::Money;
+use agentx_core::schema::permission::PermissionMode;
+use std::path::PathBuf;
+
+/// Which of the standard streams is a terminal.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Terminals {
+    /// Somebody types on stdin.
+    pub(crate) stdin: bool,
+    /// Somebody reads stdout.
+    pub(crate) stdout: bool,
+}
+
+/// A run that was asked for without contradiction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Plan {
+    /// Where prompts come from.
+    pub(crate) source: Source,
+    /// What stdout carries.
+    pub(crate) output: OutputFormat,
+    /// Id of the provider.
+    pub(crate) provider: Option<String>,
+    /// Folder to work in.
+    pub(crate) cwd: Option<PathBuf>,
+    /// Permission mode at the start.
+    pub(crate) permission_mode: PermissionMode,
+    /// Model requests that one prompt may take (DEC-40).
+    pub(crate) max_turns: Option<u32>,
+    /// Money that the process may spend (DEC-40).
+    pub(crate) max_budget: Option<Money>,
+    /// Echo user records.
+    pub(crate) replay_user_messages: bool,
+    /// Write `stream_event` records.
+    pub(crate) include_partial_messages: bool,
+}
+
+/// Where prompts come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// One prompt: the argument, stdin where that is no terminal, or both.
+    OneShot {
+        /// The argument.
+        argument: Option<String>,
+        /// Whether there is text to read.
+        stdin: bool,
+    },
+    /// User records on stdin, after the argument if there is one.
+    Records {
+        /// The argument.
+        argument: Option<String>,
+    },
+}
+
+impl Options {
+    /// The run these options ask for.
+    ///
+    /// # Errors
+    ///
+    /// Options that do not go together, or that ask for an interactive session.
+    pub(crate) fn plan(self, terminals: Terminals) -> Result<Plan, Refusal> {
+        let input = self.input_format.unwrap_or_default();
+        let output = self.output_format.unwrap_or_default();
+        let source = match (input, output) {
+            (InputFormat::StreamJson, OutputFormat::Text) => {
+                return Err(Refusal::new(
+                    "--input-format stream-json needs --output-format stream-json",
+                ));
+            }
+            (InputFormat::StreamJson, OutputFormat::StreamJson) => Source::Records {
+                argument: self.prompt,
+            },
+            (InputFormat::Text, _) => Source::OneShot {
+                argument: self.prompt,
+                stdin: !terminals.stdin,
+            },
+        };
+        let headless =
+            self.print || output != OutputFormat::Text || !(terminals.stdin && terminals.stdout);
+        if !headless {
+            return Err(Refusal::new(
+                "an interactive session is not available yet; expected --print",
+            ));
+        }
+        Ok(Plan {
+            source,
+            output,
+            provider: self.provider,
+            cwd: self.cwd,
+            permission_mode: self.permission_mode.unwrap_or(PermissionMode::Default),
+            max_turns: self.max_turns,
+            max_budget: self.max_budget_usd,
+            replay_user_messages: self.replay_user_messages,
+            include_partial_messages: self.include_partial_messages,
+        })
+    }
+
+    /// Whether the profile was chosen on the command line; else the environment
+    /// may choose it.
+    pub(crate) const fn names_profile(&self) -> bool {
+        self.profile.is_some()
+    }
+}

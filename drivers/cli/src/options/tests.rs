@@ -1,0 +1,242 @@
+use super::*;
+
+const PIPES: Terminals = Terminals {
+    stdin: false,
+    stdout: false,
+};
+const SCREEN: Terminals = Terminals {
+    stdin: true,
+    stdout: true,
+};
+
+fn invoke(arguments: &[&str]) -> Result<Invocation, Refusal> {
+    let arguments = ["agentx"].iter().chain(arguments).map(OsString::from);
+    read(arguments)
+}
+
+fn plan(arguments: &[&str], terminals: Terminals) -> Result<Plan, Refusal> {
+    match invoke(arguments)? {
+        Invocation::Run(options) => options.plan(terminals),
+        other => panic!("{other:?} is no run"),
+    }
+}
+
+fn refused(arguments: &[&str]) -> String {
+    match invoke(arguments) {
+        Err(refusal) => refusal.to_string(),
+        Ok(invocation) => panic!("{arguments:?} was taken: {invocation:?}"),
+    }
+}
+
+#[test]
+fn the_definition_holds() {
+    Options::command().debug_assert();
+}
+
+#[test]
+fn every_option_reaches_the_plan() {
+    let arguments = [
+        "-p",
+        "--output-format",
+        "stream-json",
+        "--provider=east",
+        "--cwd",
+        "sub",
+        "--permission-mode",
+        "acceptEdits",
+        "--profile",
+        "standalone",
+        "--max-turns",
+        "7",
+        "--max-budget-usd",
+        "0.5",
+        "--replay-user-messages",
+        "--include-partial-messages",
+        "--verbose",
+        "say hi",
+    ];
+    let expected = Plan {
+        source: Source::OneShot {
+            argument: Some("say hi".into()),
+            stdin: true,
+        },
+        output: OutputFormat::StreamJson,
+        provider: Some("east".into()),
+        cwd: Some("sub".into()),
+        permission_mode: PermissionMode::AcceptEdits,
+        max_turns: Some(7),
+        max_budget: Some(Money(500_000_000_000)),
+        replay_user_messages: true,
+        include_partial_messages: true,
+    };
+    assert_eq!(plan(&arguments, PIPES), Ok(expected));
+}
+
+#[test]
+fn headless_runs_are_implied() {
+    let one_shot = |stdin| Source::OneShot {
+        argument: Some("x".into()),
+        stdin,
+    };
+    let source = |arguments: &[&str], terminals| plan(arguments, terminals).map(|plan| plan.source);
+    assert_eq!(source(&["-p", "x"], SCREEN), Ok(one_shot(false)));
+    assert_eq!(
+        source(&["--output-format", "stream-json", "x"], SCREEN),
+        Ok(one_shot(false))
+    );
+    for (stdin, stdout) in [(false, true), (true, false)] {
+        let terminals = Terminals { stdin, stdout };
+        assert_eq!(source(&["x"], terminals), Ok(one_shot(!stdin)));
+    }
+    let both = [
+        "--input-format",
+        "stream-json",
+        "--output-format",
+        "stream-json",
+    ];
+    let records = Source::Records { argument: None };
+    assert_eq!(source(&both, SCREEN), Ok(records));
+    let fault = source(&["x"], SCREEN).unwrap_err().to_string();
+    assert_eq!(
+        fault,
+        "an interactive session is not available yet; expected --print"
+    );
+    let fault = source(&both[..2], PIPES).unwrap_err().to_string();
+    assert_eq!(
+        fault,
+        "--input-format stream-json needs --output-format stream-json"
+    );
+}
+
+#[test]
+fn commands_are_told_from_prompts() {
+    assert!(matches!(
+        invoke(&["demo"]),
+        Ok(Invocation::Demo(OutputFormat::Text))
+    ));
+    assert!(matches!(
+        invoke(&["demo", "--output-format", "stream-json"]),
+        Ok(Invocation::Demo(OutputFormat::StreamJson))
+    ));
+    for words in [["-p", "demo"], ["--print", "schema"], ["--", "sessions"]] {
+        let plan = plan(&words, PIPES).unwrap();
+        let argument = Some(words[1].to_owned());
+        assert_eq!(
+            plan.source,
+            Source::OneShot {
+                argument,
+                stdin: true
+            }
+        );
+    }
+    assert!(refused(&["schema"]).contains("`agentx schema` is not available yet"));
+    assert!(refused(&["schema", "--help", "x"]).contains("not available yet"));
+    assert!(refused(&["sessions", "show", "x"]).contains("`agentx sessions` is not available yet"));
+    assert_eq!(
+        refused(&["demo", "--cwd", "x"]),
+        "unknown option \"--cwd\": expected one of --output-format"
+    );
+}
+
+#[test]
+fn what_is_not_there_yet_is_refused_by_name() {
+    for name in NOT_YET {
+        for arguments in [vec![name], vec![name, "x"], vec!["-p", name, "x"]] {
+            assert_eq!(refused(&arguments), format!("{name} is not available yet"));
+        }
+        let joined = format!("{name}=x");
+        assert_eq!(refused(&[&joined]), format!("{name} is not available yet"));
+    }
+    for (option, word, next) in [
+        ("--output-format", "json", "text or stream-json"),
+        ("--profile", "reference", "standalone"),
+    ] {
+        let text = refused(&[option, word]);
+        assert!(
+            text.contains(&format!("{word} is not available yet; expected {next}")),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn what_nobody_knows_is_refused_with_what_was_expected() {
+    let text = refused(&["--colour"]);
+    assert!(
+        text.starts_with("unknown option \"--colour\": expected one of --print, "),
+        "{text}"
+    );
+    assert!(text.contains("--max-budget-usd"), "{text}");
+    assert!(refused(&["-x"]).starts_with("unknown option \"-x\""));
+    let text = refused(&["two", "prompts"]);
+    assert_eq!(
+        text,
+        "unexpected argument \"prompts\": one prompt is expected, quoted as a whole"
+    );
+    for (arguments, expected) in [
+        (["--input-format", "json"], "expected text or stream-json"),
+        (["--output-format", "xml"], "expected text or stream-json"),
+        (["--profile", "x"], "expected standalone"),
+        (
+            ["--permission-mode", "auto"],
+            "expected one of default, acceptEdits, plan, dontAsk, bypassPermissions",
+        ),
+        (
+            ["--max-turns", "0"],
+            "expected a whole number from 1 to 4294967295",
+        ),
+        (["--max-turns", "-1"], "expected a whole number"),
+        (["--max-turns", "4294967296"], "expected a whole number"),
+        (["--max-budget-usd", "1e3"], "expected an amount of USD"),
+    ] {
+        let text = refused(&arguments);
+        assert!(text.contains(expected), "{arguments:?}: {text}");
+    }
+}
+
+#[test]
+fn nothing_may_be_said_twice() {
+    for (option, value) in [
+        ("--print", None),
+        ("--input-format", Some("text")),
+        ("--output-format", Some("text")),
+        ("--provider", Some("a")),
+        ("--cwd", Some("/")),
+        ("--permission-mode", Some("plan")),
+        ("--profile", Some("standalone")),
+        ("--max-turns", Some("1")),
+        ("--max-budget-usd", Some("1")),
+        ("--replay-user-messages", None),
+        ("--include-partial-messages", None),
+        ("--verbose", None),
+    ] {
+        let once: Vec<&str> = [option].into_iter().chain(value).collect();
+        let text = refused(&[once.clone(), once].concat());
+        assert!(
+            text.contains("cannot be used multiple times"),
+            "{option}: {text}"
+        );
+    }
+}
+
+#[test]
+fn help_and_version_are_said() {
+    for arguments in [["--version"], ["-v"]] {
+        let Ok(Invocation::Say(text)) = invoke(&arguments) else {
+            panic!("no version")
+        };
+        assert_eq!(text, format!("{} (agentx)\n", env!("CARGO_PKG_VERSION")));
+    }
+    let Ok(Invocation::Say(help)) = invoke(&["--help"]) else {
+        panic!("no help")
+    };
+    for part in [
+        "agentx demo",
+        "--max-budget-usd <USD>",
+        "AGENTX_HOME",
+        "128+N",
+    ] {
+        assert!(help.contains(part), "{part} is missing in {help}");
+    }
+    assert!(!help.contains("schema"));
+}

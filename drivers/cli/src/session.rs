@@ -1,0 +1,144 @@
+//! A run as the command line, the environment and the home folder ask for it.
+
+use crate::compose::Parts;
+use crate::home::{self, Home};
+use crate::options::{self, Options, OutputFormat, Plan, Source, Terminals};
+use crate::prompt;
+use crate::refusal::Refusal;
+use agentx_core::agent::AgentSession;
+use agentx_providers::registry::Registry;
+use agentx_pump::signals;
+use agentx_pump::world::{Stdio, World};
+use agentx_tools::ToolboxConfig;
+use std::collections::BTreeMap;
+use std::env;
+use std::ffi::OsString;
+use std::io::{self, IsTerminal as _};
+use std::path::{Path, PathBuf};
+
+/// Runs a session; gives the exit status.
+///
+/// # Errors
+///
+/// Whatever keeps the run from beginning; nothing is on stdout then.
+pub(crate) fn run(options: Options) -> Result<u8, Refusal> {
+    start()?;
+    choose_profile(&options)?;
+    let plan = options.plan(Terminals {
+        stdin: io::stdin().is_terminal(),
+        stdout: io::stdout().is_terminal(),
+    })?;
+    let path = home_path()?;
+    let home = Home::open(&path)?;
+    home.refuse_settings()?;
+    let (bytes, facts) = home.registry()?;
+    let registry = Registry::parse(&bytes, &facts)?;
+    let entry = registry.select(plan.provider.as_deref())?;
+    let script = entry.script_file();
+    let parts = Parts {
+        registry: &registry,
+        entry,
+        script: script.map(|name| home.script(name)).transpose()?,
+        cwd: working_directory(plan.cwd.as_deref())?,
+        permission_mode: plan.permission_mode,
+        host_answers: matches!(plan.source, Source::Records { .. }),
+        max_turns: plan.max_turns,
+        max_budget: plan.max_budget,
+        replay_user_messages: plan.replay_user_messages,
+        include_partial_messages: plan.include_partial_messages,
+        tools: ToolboxConfig::new(path, tool_environment()),
+    };
+    let (session, world) = parts.compose()?;
+    Ok(drive(session, world, stdio(plan)?))
+}
+
+/// What every session begins with: logs and signals.
+pub(crate) fn start() -> Result<(), Refusal> {
+    if let Some(filter) = env::var_os("AGENTX_LOG") {
+        crate::logging::start(&filter.to_string_lossy())?;
+    }
+    signals::install().map_err(|error| Refusal::new(format_args!("signals: {error}")))
+}
+
+/// Runs a session to its end.
+pub(crate) fn drive(session: AgentSession, world: World, stdio: Stdio) -> u8 {
+    tracing::info!(session = session.session_id(), ?stdio, "session starts");
+    let status = agentx_tokio::run(session, world, stdio).unwrap_or_else(|error| {
+        crate::complain(format_args!("error: the session cannot run: {error}"));
+        crate::FAILED
+    });
+    tracing::info!(status, "session ended");
+    status
+}
+
+/// Where the home folder of this process is.
+pub(crate) fn home_path() -> Result<PathBuf, Refusal> {
+    home::locate(env::var_os("AGENTX_HOME"), env::home_dir())
+}
+
+/// The environment that tool children start from. `HOME` is put in where there
+/// is none; the toolbox does the same for `PATH`.
+pub(crate) fn tool_environment() -> BTreeMap<OsString, OsString> {
+    let mut environment: BTreeMap<_, _> = env::vars_os().collect();
+    if let Some(home) = env::home_dir() {
+        environment
+            .entry("HOME".into())
+            .or_insert_with(|| home.into());
+    }
+    environment
+}
+
+/// `AGENTX_PROFILE` chooses where the command line does not.
+fn choose_profile(options: &Options) -> Result<(), Refusal> {
+    let Some(word) = env::var_os("AGENTX_PROFILE").filter(|_| !options.names_profile()) else {
+        return Ok(());
+    };
+    match word.to_string_lossy().trim() {
+        "" => Ok(()),
+        word => match options::profile(word) {
+            Ok(_) => Ok(()),
+            Err(fault) => Err(Refusal::new(format_args!("AGENTX_PROFILE: {fault}"))),
+        },
+    }
+}
+
+/// The folder to work in, absolute and without links.
+fn working_directory(told: Option<&Path>) -> Result<String, Refusal> {
+    let found = match told {
+        Some(path) => path
+            .canonicalize()
+            .map_err(|error| Refusal::new(format_args!("--cwd {}: {error}", path.display())))?,
+        None => env::current_dir()
+            .map_err(|error| Refusal::new(format_args!("the current folder: {error}")))?,
+    };
+    let shown = found.display();
+    if !found.is_dir() {
+        return Err(Refusal::new(format_args!("--cwd {shown}: not a folder")));
+    }
+    let text = found.to_str().ok_or_else(|| {
+        Refusal::new(format_args!(
+            "the working folder's path is no UTF-8: {shown}"
+        ))
+    })?;
+    Ok(text.to_owned())
+}
+
+/// What runs over which streams. Reads a one-shot prompt from stdin.
+fn stdio(plan: Plan) -> Result<Stdio, Refusal> {
+    Ok(match (plan.source, plan.output) {
+        (Source::OneShot { argument, stdin }, output) => {
+            let prompts = vec![prompt::gather(argument, stdin)?];
+            match output {
+                OutputFormat::Text => Stdio::Text { prompts },
+                OutputFormat::StreamJson => Stdio::Records {
+                    prompts,
+                    stdin: false,
+                },
+            }
+        }
+        (Source::Records { argument }, _) => Stdio::Records {
+            prompts: argument.into_iter().collect(),
+            stdin: true,
+        },
+    })
+}

@@ -1,0 +1,180 @@
+//! Signals, closed pipes, slow readers.
+
+use crate::support::{Agent, DUPLEX, Signal, World, control, kinds, runs, script, user};
+use serde_json::json;
+use std::fs;
+use std::io::Read as _;
+
+/// A prompt whose turn does not end by itself.
+fn holding() -> String {
+    user(&script(&json!([{"deltas": ["begun"], "hold": true}])))
+}
+
+// covers: DEC-20
+#[test]
+fn a_signal_settles_the_turn_and_the_queue() {
+    for (signal, status) in [(Signal::TERM, 143), (Signal::INT, 130), (Signal::HUP, 129)] {
+        let world = World::scripted();
+        let mut agent = world.duplex(&["--include-partial-messages"]);
+        agent.send(&holding());
+        agent.send(&user("waiting"));
+        agent.until_type("stream_event");
+        // The second prompt is in the queue when an answer to a later record came.
+        agent.send(&control("c1", "mcp_status"));
+        agent.until_type("control_response");
+        let before = agent.seen.len();
+        agent.signal(signal);
+        let outcome = agent.wait();
+        assert_eq!(outcome.status, Some(status), "{}", outcome.stderr);
+        assert_eq!(outcome.stderr, "");
+        let records = outcome.records();
+        let after = kinds(&records[before..]);
+        let settled = [
+            "assistant",
+            "error_during_execution",
+            "error_during_execution",
+            "idle",
+        ];
+        assert!(after.ends_with(&settled.map(str::to_owned)), "{after:?}");
+    }
+}
+
+#[test]
+fn a_signal_ends_the_processes_of_tools() {
+    let world = World::scripted();
+    let mut agent = world.duplex(&["--permission-mode", "bypassPermissions"]);
+    let command = "echo $$ > pid.part; mv pid.part pid; exec sleep 600";
+    agent.send(&user(&script(&json!([
+        {"tool_calls": [{"name": "Bash", "input": {"command": command, "timeout_ms": 600_000}}]}
+    ]))));
+    let pid = loop {
+        match fs::read_to_string(world.work().join("pid")) {
+            Ok(pid) => break pid,
+            Err(_) => std::thread::yield_now(),
+        }
+    };
+    assert!(runs(&pid));
+    agent.signal(Signal::TERM);
+    let outcome = agent.wait();
+    assert_eq!(outcome.status, Some(143), "{}", outcome.stderr);
+    assert!(!runs(&pid));
+}
+
+#[test]
+fn a_second_signal_ends_at_once() {
+    let world = World::scripted();
+    let arguments = [&DUPLEX[..], &["--replay-user-messages"]].concat();
+    let (mut agent, stdout) = Agent::start_unread(world.command(&arguments));
+    // More than a pipe holds, so that the end waits for a reader.
+    agent.send(&user(&"x".repeat(1 << 20)));
+    wait_for_output(&stdout);
+    // Two kinds, which cannot fall together into one.
+    agent.signal(Signal::TERM);
+    agent.signal(Signal::INT);
+    let outcome = agent.wait();
+    assert!(matches!(outcome.status, Some(130 | 143)), "{outcome:?}");
+    // Nobody waited for the reader: that would have been told.
+    assert_eq!(outcome.stderr, "");
+    drop(stdout);
+}
+
+#[test]
+fn a_signal_before_the_session_ends_the_process_with_its_status() {
+    let world = World::scripted();
+    let (agent, stdout) = Agent::start_unread(world.command(&["-p"]));
+    // It reads its prompt from stdin, which stays open.
+    wait_until_signals_are_taken(&agent);
+    agent.signal(Signal::TERM);
+    let outcome = agent.wait();
+    assert_eq!(outcome.status, Some(143), "{}", outcome.stderr);
+    drop(stdout);
+}
+
+/// Waits until a first byte can be read, without reading it.
+fn wait_for_output(stdout: &std::io::PipeReader) {
+    let mut waited = [rustix::event::PollFd::new(
+        stdout,
+        rustix::event::PollFlags::IN,
+    )];
+    assert_eq!(rustix::event::poll(&mut waited, None), Ok(1));
+}
+
+/// Waits until the process has a handler for SIGTERM.
+fn wait_until_signals_are_taken(agent: &Agent) {
+    let path = format!("/proc/{}/status", agent.pid());
+    let taken = || {
+        let status = fs::read_to_string(&path).unwrap();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        let caught = u64::from_str_radix(caught.unwrap().trim(), 16).unwrap();
+        // Bit 14 is SIGTERM; the three are installed in this order, HUP first.
+        caught & (1 << 14) != 0
+    };
+    while !taken() {
+        std::thread::yield_now();
+    }
+}
+
+// covers: DEC-11, WIRE-015
+#[test]
+fn a_closed_stdout_ends_the_session_without_a_crash_text() {
+    let world = World::scripted();
+    let (mut agent, mut stdout) = Agent::start_unread(world.command(&DUPLEX));
+    agent.send(&holding());
+    let mut piece = [0; 64];
+    assert!(stdout.read(&mut piece).unwrap() > 0);
+    drop(stdout);
+    agent.try_send(&control("c1", "get_context_usage"));
+    let outcome = agent.wait();
+    assert_eq!(outcome.status, Some(1));
+    assert_eq!(
+        outcome.stderr,
+        "agentx: error: stdout cannot be written; the session ends\n"
+    );
+}
+
+// covers: DEC-11
+#[test]
+fn an_answer_that_nobody_takes_is_a_failure() {
+    let world = World::scripted();
+    let (agent, stdout) = Agent::start_unread(world.command(&["-p", "x"]));
+    drop(stdout);
+    let outcome = agent.end();
+    assert_eq!(outcome.status, Some(1));
+    assert_eq!(outcome.stderr, "agentx: error: stdout cannot be written\n");
+}
+
+// covers: DEC-36
+#[test]
+fn a_slow_reader_loses_nothing() {
+    let world = World::scripted();
+    let (mut agent, stdout) = Agent::start_unread(world.command(&DUPLEX));
+    let long = "0123456789abcdef".repeat(1 << 17);
+    for _ in 0..3 {
+        agent.send(&user(&long));
+    }
+    agent.close_stdin();
+    wait_for_output(&stdout);
+    agent.read(stdout);
+    let outcome = agent.wait();
+    assert_eq!(outcome.status, Some(0));
+    let records = outcome.records();
+    let results: Vec<_> = records
+        .iter()
+        .filter(|record| record["type"] == "result")
+        .map(|record| record["result"].as_str().unwrap())
+        .collect();
+    assert_eq!(results, vec![format!("echo: {long}"); 3]);
+}
+
+#[test]
+fn a_closed_stderr_changes_nothing() {
+    let world = World::scripted();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = world.command(&["-p", "x"]);
+    command.env("AGENTX_LOG", "trace");
+    command.stdin(std::process::Stdio::null()).stderr(writer);
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(output.stdout, b"echo: x\n");
+}

@@ -1,0 +1,10 @@
+//! Drives the binary over real pipes.
+
+mod demo;
+mod endings;
+mod home;
+mod one_shot;
+mod sessions;
+mod support;
+mod usage;
+mod wire;

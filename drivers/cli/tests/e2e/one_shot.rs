@@ -1,0 +1,96 @@
+//! One prompt, one answer.
+
+use crate::support::{World, kinds, script, tool_results};
+use serde_json::json;
+
+#[test]
+fn the_answer_is_all_there_is_on_stdout() {
+    let world = World::scripted();
+    for arguments in [
+        &["-p", "hi"][..],
+        &["--print", "--output-format=text", "hi"],
+        &["hi"],
+    ] {
+        let outcome = world.run(arguments, "");
+        assert_eq!(
+            (
+                outcome.status,
+                outcome.stdout.as_str(),
+                outcome.stderr.as_str()
+            ),
+            (Some(0), "echo: hi\n", "")
+        );
+    }
+}
+
+#[test]
+fn a_prompt_may_come_on_stdin() {
+    let world = World::scripted();
+    let said = |arguments: &[&str], stdin: &str| world.run(arguments, stdin).stdout;
+    assert_eq!(said(&["-p"], "piped\n"), "echo: piped\n");
+    assert_eq!(said(&["-p", "look:"], "a\nb\n"), "echo: look:\na\nb\n");
+    let long = "x".repeat(1 << 20);
+    assert_eq!(said(&["-p"], &long), format!("echo: {long}\n"));
+}
+
+// covers: DEC-20
+#[test]
+fn an_empty_prompt_is_a_usage_error() {
+    let world = World::scripted();
+    let fault = "the prompt is empty: give one as an argument or on stdin";
+    for (arguments, stdin) in [
+        (&["-p"][..], ""),
+        (&["-p", ""], "\n"),
+        (&["-p", " \t"], ""),
+        (&["--output-format", "stream-json"], "\n\n"),
+    ] {
+        world.run(arguments, stdin).refused(fault);
+    }
+    let long = "x".repeat((8 << 20) + 1);
+    let refused = world.run(&["-p"], &long);
+    refused.refused("stdin: the prompt is over 8388608 bytes");
+}
+
+// covers: DEC-20
+#[test]
+fn a_failed_turn_is_told_on_stderr() {
+    let world = World::scripted();
+    let prompt = script(&json!([{"error": {"status": 401, "message": "who are you"}}]));
+    let outcome = world.run(&["-p", &prompt], "");
+    assert_eq!((outcome.status, outcome.stdout.as_str()), (Some(1), ""));
+    assert!(
+        outcome
+            .stderr
+            .starts_with("agentx: error: API error: authentication_failed (status 401)"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[test]
+fn records_of_one_prompt_without_a_host() {
+    let world = World::scripted();
+    let prompt = script(&json!([
+        {"tool_calls": [{"name": "Write", "input": {"file_path": "a", "content": "b"}}]},
+        {"text": "refused"}
+    ]));
+    // stdin is the prompt's rest, never records.
+    let stdin = "{\"type\":\"control_request\"}\n";
+    let outcome = world.run(&["--output-format", "stream-json", &prompt], stdin);
+    assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
+    let records = outcome.records();
+    assert_eq!(
+        kinds(&records),
+        [
+            "init",
+            "running",
+            "assistant",
+            "user",
+            "assistant",
+            "success",
+            "idle"
+        ]
+    );
+    assert_eq!(tool_results(&records).len(), 1);
+    assert!(!world.work().join("a").exists());
+}

@@ -1,0 +1,146 @@
+//! The command line and the environment.
+
+use crate::support::{World, bare, finish};
+
+#[test]
+fn help_and_version_need_nothing() {
+    let help = finish(bare(&["--help"]), "");
+    assert_eq!((help.status, help.stderr.as_str()), (Some(0), ""));
+    assert!(help.stdout.contains("agentx demo"), "{}", help.stdout);
+    let version = format!("{} (agentx)\n", env!("CARGO_PKG_VERSION"));
+    for option in ["--version", "-v"] {
+        let said = finish(bare(&[option]), "");
+        assert_eq!(
+            (said.status, said.stdout.as_str(), said.stderr.as_str()),
+            (Some(0), version.as_str(), "")
+        );
+    }
+}
+
+#[test]
+fn help_that_cannot_be_written_is_a_failure_without_a_crash_text() {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = bare(&["--help"]);
+    command.stdout(writer).stderr(std::process::Stdio::piped());
+    let output = command.spawn().unwrap().wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+}
+
+#[test]
+fn what_is_not_there_yet_is_refused_by_name() {
+    for option in [
+        "--effort",
+        "--attachment",
+        "--resume",
+        "--continue",
+        "--fork-session",
+        "--session-id",
+        "--no-session-persistence",
+        "--json-schema",
+        "--settings",
+        "--add-dir",
+        "--trust-workspace",
+        "--tools",
+        "--no-tools",
+        "--driver",
+        "--list-providers",
+    ] {
+        let refused = finish(bare(&["-p", option, "x"]), "");
+        refused.refused(&format!("{option} is not available yet"));
+    }
+    for command in ["schema", "sessions"] {
+        let refused = finish(bare(&[command]), "");
+        refused.refused(&format!("`agentx {command}` is not available yet"));
+    }
+    for (option, word, name, expected) in [
+        ("--output-format", "json", "<FORMAT>", "text or stream-json"),
+        ("--profile", "reference", "<PROFILE>", "standalone"),
+    ] {
+        let refused = finish(bare(&["-p", option, word, "x"]), "");
+        refused.refused(&format!(
+            "invalid value '{word}' for '{option} {name}': {word} is not available yet; expected {expected}"
+        ));
+    }
+}
+
+#[test]
+fn what_nobody_knows_is_refused_with_what_was_expected() {
+    let refused = finish(bare(&["--nonsense"]), "");
+    assert_eq!((refused.status, refused.stdout.as_str()), (Some(2), ""));
+    let start = "agentx: error: unknown option \"--nonsense\": expected one of --print, ";
+    assert!(refused.stderr.starts_with(start), "{}", refused.stderr);
+    let refused = finish(bare(&["-p", "--max-turns", "1", "--max-turns", "2"]), "");
+    refused.refused("the argument '--max-turns <N>' cannot be used multiple times");
+    let refused = finish(bare(&["--input-format", "stream-json"]), "");
+    refused.refused("--input-format stream-json needs --output-format stream-json");
+}
+
+#[test]
+fn the_environment_is_checked() {
+    let world = World::scripted();
+    let with = |name: &str, value: &str, prompt: &str| {
+        let mut command = world.command(&["-p", prompt]);
+        command.env(name, value);
+        finish(command, "")
+    };
+    let refused = with("AGENTX_HOME", "relative/home", "x");
+    refused.refused("AGENTX_HOME: expected an absolute path, not relative/home");
+    let refused = with("AGENTX_PROFILE", "reference", "x");
+    refused.refused("AGENTX_PROFILE: reference is not available yet; expected standalone");
+    with("AGENTX_PROFILE", "other", "x").refused("AGENTX_PROFILE: expected standalone");
+    for profile in ["standalone", "", " "] {
+        assert_eq!(with("AGENTX_PROFILE", profile, "x").stdout, "echo: x\n");
+    }
+    // What the command line says is not looked for elsewhere.
+    let mut command = world.command(&["-p", "--profile", "standalone", "x"]);
+    command.env("AGENTX_PROFILE", "other");
+    assert_eq!(finish(command, "").stdout, "echo: x\n");
+}
+
+#[test]
+fn logs_go_to_stderr_and_only_when_asked_for() {
+    let world = World::scripted();
+    let logged = |filter: &str| {
+        let mut command = world.command(&["-p", "x"]);
+        command.env("AGENTX_LOG", filter);
+        finish(command, "")
+    };
+    let said = logged("info");
+    assert_eq!((said.status, said.stdout.as_str()), (Some(0), "echo: x\n"));
+    assert!(said.stderr.contains("session starts"), "{}", said.stderr);
+    assert_eq!(logged("").stderr, "");
+    let refused = logged("a=b=c");
+    assert_eq!((refused.status, refused.stdout.as_str()), (Some(2), ""));
+    let start = "agentx: error: AGENTX_LOG: ";
+    assert!(refused.stderr.starts_with(start), "{}", refused.stderr);
+}
+
+#[test]
+fn the_working_folder_is_checked() {
+    let world = World::scripted();
+    let there = world.work().join("there");
+    std::fs::create_dir(&there).unwrap();
+    std::fs::write(world.work().join("file"), "").unwrap();
+    let init = world.run(
+        &["--output-format", "stream-json", "--cwd", "there", "x"],
+        "",
+    );
+    let there = there.canonicalize().unwrap();
+    assert_eq!(init.records()[0]["cwd"], there.to_str().unwrap());
+    let refused = world.run(&["-p", "--cwd", "elsewhere", "x"], "");
+    refused.refused("--cwd elsewhere: No such file or directory (os error 2)");
+    let file = world.work().canonicalize().unwrap().join("file");
+    let refused = world.run(&["-p", "--cwd", "file", "x"], "");
+    refused.refused(&format!("--cwd {}: not a folder", file.display()));
+}
+
+// covers: DEC-40
+#[test]
+fn a_budget_needs_prices() {
+    let world = World::scripted();
+    let refused = world.run(&["-p", "--max-budget-usd", "1", "x"], "");
+    refused
+        .refused("--max-budget-usd: expected prices, but auth.json has no pricing for id \"main\"");
+}

@@ -1,0 +1,226 @@
+//! stdin, stdout and stderr on threads of their own.
+//!
+//! Plain threads work for pipes, files, terminals and sockets alike, and never
+//! set a flag on a descriptor that the parent shares.
+
+use crate::pump::{News, Post};
+use crate::queue::WriteQueue;
+use std::io::{self, ErrorKind, IoSlice, Read, Write};
+use std::sync::mpsc::{
+    Receiver, RecvTimeoutError, Sender, SyncSender, TrySendError, channel, sync_channel,
+};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Bytes of stdin taken at once; below the step of DEC-28.
+const READ_BYTES: usize = 64 * 1024;
+
+/// Records in one vectored write.
+const WRITE_SLICES: usize = 64;
+
+/// Lines that wait for a slow stderr before further ones are dropped.
+const STDERR_LINES: usize = 1_024;
+
+/// How long the last lines on stderr may take.
+const STDERR_GRACE: Duration = Duration::from_millis(500);
+
+/// Lets the reader go on once its last piece was taken.
+#[derive(Clone, Debug, Default)]
+pub struct Gate(Arc<(Mutex<bool>, Condvar)>);
+
+impl Gate {
+    /// The last piece was taken; read on.
+    pub fn open(&self) {
+        let (open, changed) = &*self.0;
+        *open.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        changed.notify_one();
+    }
+
+    fn pass(&self) {
+        let (open, changed) = &*self.0;
+        let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);
+        while !*open {
+            open = changed.wait(open).unwrap_or_else(PoisonError::into_inner);
+        }
+        *open = false;
+    }
+}
+
+/// Reads `input` to its end. Each piece waits for the gate, so no more than one
+/// is on its way. The thread is never joined: a read cannot be cancelled.
+///
+/// # Errors
+///
+/// When the thread cannot be started.
+pub fn read(input: impl Read + Send + 'static, post: Post) -> io::Result<Gate> {
+    let gate = Gate::default();
+    let passed = gate.clone();
+    thread::Builder::new().name("stdin".into()).spawn(move || {
+        let mut input = input;
+        loop {
+            let mut piece = vec![0; READ_BYTES];
+            let read = loop {
+                match input.read(&mut piece) {
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    other => break other,
+                }
+            };
+            // A stream that cannot be read has ended, like one that was closed.
+            let Ok(count @ 1..) = read else {
+                return post(News::InputEnd);
+            };
+            piece.truncate(count);
+            post(News::Input(piece));
+            passed.pass();
+        }
+    })?;
+    Ok(gate)
+}
+
+/// Writes records whole and in order; tells how far it got.
+#[derive(Debug)]
+pub struct Writer {
+    records: Option<Sender<Vec<u8>>>,
+    done: Receiver<Flushed>,
+}
+
+/// What became of the last records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flushed {
+    /// All were written.
+    Whole,
+    /// The output failed (DEC-11).
+    Failed,
+    /// Time ran out.
+    Late,
+}
+
+impl Writer {
+    /// Starts writing to `output`.
+    ///
+    /// # Errors
+    ///
+    /// When the thread cannot be started.
+    pub fn start(output: impl Write + Send + 'static, post: Post) -> io::Result<Self> {
+        let (records, waiting) = channel();
+        let (ended, done) = channel();
+        thread::Builder::new()
+            .name("stdout".into())
+            .spawn(move || {
+                let flushed = write_all(output, &waiting, &post);
+                let _ = ended.send(flushed);
+            })?;
+        Ok(Self {
+            records: Some(records),
+            done,
+        })
+    }
+
+    /// Queues one record.
+    pub fn send(&self, record: Vec<u8>) {
+        if let Some(records) = &self.records {
+            // After a failed write the thread is gone, and the failure was told.
+            let _ = records.send(record);
+        }
+    }
+
+    /// No more records; waits for the last ones until `deadline`, without one
+    /// as long as the reader takes.
+    pub fn finish(&mut self, deadline: Option<Instant>) -> Flushed {
+        self.records = None;
+        match deadline {
+            // A thread that is gone without a word has failed.
+            None => self.done.recv().unwrap_or(Flushed::Failed),
+            Some(deadline) => {
+                let left = deadline.saturating_duration_since(Instant::now());
+                match self.done.recv_timeout(left) {
+                    Ok(flushed) => flushed,
+                    Err(RecvTimeoutError::Timeout) => Flushed::Late,
+                    Err(RecvTimeoutError::Disconnected) => Flushed::Failed,
+                }
+            }
+        }
+    }
+}
+
+fn write_all(mut output: impl Write, waiting: &Receiver<Vec<u8>>, post: &Post) -> Flushed {
+    let mut queue = WriteQueue::new();
+    while let Ok(record) = waiting.recv() {
+        queue.push(record);
+        while let Ok(record) = waiting.try_recv() {
+            queue.push(record);
+        }
+        while queue.front().is_some() {
+            let mut slices = [IoSlice::new(&[]); WRITE_SLICES];
+            let filled = queue.slices(&mut slices);
+            let slices = slices.get(..filled).unwrap_or_default();
+            match output.write_vectored(slices) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Ok(count @ 1..) if queue.wrote(count).is_ok() => post(News::Wrote(count)),
+                // A write that takes nothing, or fails, closes the output (DEC-11).
+                _ => {
+                    post(News::WriteFailed);
+                    return Flushed::Failed;
+                }
+            }
+        }
+    }
+    Flushed::Whole
+}
+
+/// Lines for the operator. A stderr that nobody reads loses lines, never time.
+#[derive(Debug)]
+pub struct Log {
+    lines: Option<SyncSender<String>>,
+    done: Receiver<()>,
+    lost: usize,
+}
+
+impl Log {
+    /// Starts writing to `output`.
+    ///
+    /// # Errors
+    ///
+    /// When the thread cannot be started.
+    pub fn start(output: impl Write + Send + 'static) -> io::Result<Self> {
+        let (lines, waiting) = sync_channel::<String>(STDERR_LINES);
+        let (ended, done) = channel();
+        thread::Builder::new()
+            .name("stderr".into())
+            .spawn(move || {
+                let mut output = output;
+                while let Ok(line) = waiting.recv() {
+                    // Nobody can be told when stderr itself fails.
+                    let _ = output.write_all(line.as_bytes());
+                }
+                let _ = output.flush();
+                let _ = ended.send(());
+            })?;
+        Ok(Self {
+            lines: Some(lines),
+            done,
+            lost: 0,
+        })
+    }
+
+    /// Queues one line; the newline is added.
+    pub fn line(&mut self, text: &str) {
+        let Some(lines) = &self.lines else { return };
+        if self.lost > 0 {
+            let note = format!("agentx: {} lines were dropped here\n", self.lost);
+            if lines.try_send(note).is_ok() {
+                self.lost = 0;
+            }
+        }
+        if let Err(TrySendError::Full(_)) = lines.try_send(format!("{text}\n")) {
+            self.lost += 1;
+        }
+    }
+
+    /// No more lines; waits a moment for the last ones.
+    pub fn finish(&mut self) {
+        self.lines = None;
+        let _ = self.done.recv_timeout(STDERR_GRACE);
+    }
+}
