@@ -8,16 +8,16 @@ use agentx_core::model::{Delta, ErrorCategory, ModelFailure, StopReason};
 use serde_json::json;
 
 /// A session by name: the options of its configuration and what happens in it.
-pub struct Scenario {
-    pub name: &'static str,
+pub(crate) struct Scenario {
+    pub(crate) name: &'static str,
     /// Options as [`options`] reads them.
-    pub with: &'static str,
-    pub story: fn(&mut Bench),
+    pub(crate) with: &'static str,
+    pub(crate) story: fn(&mut Bench),
 }
 
 impl Scenario {
     /// The session, played to its end.
-    pub fn play(&self) -> Bench {
+    pub(crate) fn play(&self) -> Bench {
         let mut b = Bench::with_init(options(self.with));
         (self.story)(&mut b);
         b
@@ -25,13 +25,13 @@ impl Scenario {
 }
 
 /// The scenario of that name.
-pub fn named(name: &str) -> &'static Scenario {
+pub(crate) fn named(name: &str) -> &'static Scenario {
     let found = ALL.iter().find(|scenario| scenario.name == name);
     found.expect("a scenario of that name")
 }
 
 /// A configuration with the options that are named.
-pub fn options(names: &str) -> Config {
+pub(crate) fn options(names: &str) -> Config {
     let mut config = config();
     for name in names.split_whitespace() {
         match name {
@@ -45,7 +45,7 @@ pub fn options(names: &str) -> Config {
     config
 }
 
-pub const ALL: &[Scenario] = &[
+pub(crate) const ALL: &[Scenario] = &[
     Scenario {
         name: "turn",
         with: "",
