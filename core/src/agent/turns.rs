@@ -284,6 +284,8 @@ impl AgentSession {
             | TurnOutcome::Budget
             | TurnOutcome::Cancelled) => records::error_of(outcome),
         };
+        // Put together from words of ours and of the provider.
+        let error = self.safe(&error);
         let report = TurnReport {
             text: String::new(),
             errors: vec![error.clone()],

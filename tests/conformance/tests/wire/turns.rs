@@ -1,6 +1,10 @@
 //! Turns, their order and their results.
 
 use agentx_conformance::session::{Bench, config};
+use agentx_core::agent::{AgentSession, Input};
+use agentx_core::effect::{Answer, EffectId, Verdict};
+use agentx_core::machine::{Machine as _, Misuse};
+use agentx_core::time::Instant;
 
 // covers: DEC-12, DEC-39
 #[test]
@@ -22,37 +26,33 @@ fn a_turn_runs_from_running_to_idle() {
     assert_eq!((b.briefs(), b.exit), (vec![], Some(0)));
 }
 
+// covers: DEC-17
 #[test]
-fn interrupt_with_two_questions() {
-    let mut b = Bench::new(config());
-    b.user("go");
-    b.calls(&[("t1", "Do", "{\"command\":\"a\"}"), ("t2", "Do", "{}")]);
+fn a_refused_input_changes_nothing() {
+    let late = Instant::from_micros(50);
+    let mut session = AgentSession::new(config(), Instant::from_micros(10));
+    let before = (session.deadline(), session.wants());
+    let never = Answer::Flushed(Verdict::Passed);
+    for (at, input, misuse) in [
+        (Instant::ZERO, Input::Tick, Misuse::TimeReversed),
+        (late, Input::Done(EffectId(3), never), Misuse::UnknownEffect),
+    ] {
+        assert_eq!(session.handle(at, input), Err(misuse));
+        assert_eq!((session.deadline(), session.wants()), before, "{misuse}");
+    }
+    assert_eq!(before.0, Some(Instant::from_micros(10)), "init waits");
+    assert_eq!(session.handle(late, Input::Eof), Ok(()));
     assert_eq!(
-        b.briefs(),
-        [
-            "state running",
-            "assistant tool_use",
-            "assistant tool_use",
-            "state requires_action",
-            "ask t1",
-            "state requires_action",
-            "ask t2"
-        ]
+        session.handle(late, Input::Bytes(b"{}")),
+        Err(Misuse::InputAfterExit)
     );
-    b.control("i1", "interrupt");
-    assert_eq!(
-        b.briefs(),
-        [
-            "cancel",
-            "cancel",
-            "ack i1",
-            "state running",
-            "tool_result t1",
-            "tool_result t2",
-            "result error_during_execution",
-            "state idle"
-        ]
-    );
-    b.eof();
-    assert_eq!(b.exit, Some(1));
+
+    let mut session = AgentSession::new(config(), Instant::ZERO);
+    let prompt = Input::Bytes(br#"{"type":"user","message":"go"}"#);
+    assert_eq!(session.handle(Instant::ZERO, prompt), Ok(()));
+    assert_eq!(session.handle(Instant::ZERO, Input::Eof), Ok(()));
+    for input in [Input::Bytes(b"{}"), Input::Eof] {
+        let refused = session.handle(Instant::ZERO, input);
+        assert_eq!(refused, Err(Misuse::InputAfterEnd), "the turn still runs");
+    }
 }
