@@ -174,17 +174,21 @@ def one(items):
 
 
 def real_text(options):
-    """A text answer of the real model, word for word, with the tokens that its server counted."""
-    agent = Agent(options, options.model, "smollm2-135m", "--no-tools", "--include-partial-messages")
+    """A text answer of the real model, piece by piece and whole, with the tokens that its server counted."""
+    agent = Agent(options, options.model, "smollm2-135m", "--include-partial-messages")
     agent.prompt("What is the capital of France? Answer in one word.")
     result = agent.until(type="result")
     assert agent.end() == 0
-    success(result, "The capital of France is Paris.", 1)
-    assert result["usage"] == dict(ZERO, input_tokens=42, output_tokens=8, total_tokens=50), result["usage"]
-    assert agent.blocks() == [{"type": "text", "text": "The capital of France is Paris."}], agent.blocks()
+    text = result["result"]
+    assert "Paris" in text, result
+    success(result, text, 1)
+    usage = result["usage"]
+    assert usage["input_tokens"] > 42 and usage["output_tokens"] > 1, usage
+    assert usage["total_tokens"] == usage["input_tokens"] + usage["output_tokens"], usage
+    assert agent.blocks() == [{"type": "text", "text": text}], agent.blocks()
     events = [r["event"] for r in agent.of("stream_event")]
     deltas = [e["delta"]["text"] for e in events if e["type"] == "content_block_delta"]
-    assert len(deltas) > 1 and "".join(deltas) == result["result"], deltas
+    assert len(deltas) > 1 and "".join(deltas) == text, deltas
     assert one(agent.of("result")) is result
 
 

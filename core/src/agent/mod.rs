@@ -39,9 +39,10 @@ use crate::agent_loop::{AgentLoop, LoopConfig};
 use crate::correlate::{Correlator, Recent};
 use crate::effect::{Answer, EffectId, Effects, Progress, Request, Standing, Verdict};
 use crate::ids::IdGen;
-use crate::link::{Link, Outgoing, Record, Refused};
+use crate::link::{Fault, Link, Outgoing, Record, Refused};
 use crate::machine::{Machine, Misuse, Wants};
 use crate::policy::Policy;
+use crate::schema::inbound::Inbound;
 use crate::schema::outbound::{Outbound, SessionState};
 use crate::time::Instant;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -304,20 +305,27 @@ impl AgentSession {
 
     fn take_bytes(&mut self, mut bytes: &[u8]) {
         while matches!(self.stage, Stage::Open) {
-            match self.link.next(&mut bytes, &self.config.limits) {
-                Some(Ok(record)) => self.record(record),
-                Some(Err(fault)) => self.fatal_input(&fault),
-                None => break,
-            }
+            let Some(read) = self.link.next(&mut bytes, &self.config.limits) else {
+                break;
+            };
+            self.take(read);
         }
+    }
+
+    /// Acts on one record and on all that follows from it, so that the next one
+    /// finds the same session wherever the bytes were cut (law 1).
+    fn take(&mut self, read: Result<Inbound, Fault>) {
+        match read {
+            Ok(record) => self.record(record),
+            Err(fault) => self.fatal_input(&fault),
+        }
+        self.next_turn();
     }
 
     fn end_of_input(&mut self) {
         // The tail is a record like any other before the end is declared (WIRE-EOF-001).
-        match self.link.end(&self.config.limits) {
-            Some(Ok(record)) => self.record(record),
-            Some(Err(fault)) => self.fatal_input(&fault),
-            None => {}
+        if let Some(read) = self.link.end(&self.config.limits) {
+            self.take(read);
         }
         if matches!(self.stage, Stage::Open) {
             self.stage = Stage::Ended;

@@ -88,7 +88,6 @@ impl AgentSession {
         if urgent && self.turn.is_some() {
             self.interrupt_turn(None);
         }
-        self.next_turn();
     }
 
     fn prompt_uuid(&mut self, record: &UserRecord) -> Arc<str> {

@@ -10,4 +10,5 @@ pub mod replay;
 pub mod rules;
 pub mod session;
 pub mod source;
+pub mod stream;
 pub mod tree;

@@ -383,15 +383,44 @@ impl Bench {
     /// The request id of the newest question about this call.
     #[must_use]
     pub fn question(&self, call: &str) -> String {
-        let text = String::from_utf8_lossy(&self.bytes);
-        text.lines()
-            .rev()
-            .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-            .find(|record| {
-                record["type"] == "control_request" && record["request"]["tool_use_id"] == call
-            })
+        let records = self.all_records();
+        let about = |record: &&Value| {
+            record["type"] == "control_request" && record["request"]["tool_use_id"] == call
+        };
+        let newest = records.iter().rev().find(about);
+        newest
             .and_then(|record| record["request_id"].as_str().map(ToString::to_string))
             .expect("a question about the call")
+    }
+
+    /// Request ids of all questions so far, answered or not, in order.
+    #[must_use]
+    pub fn questions(&self) -> Vec<String> {
+        let records = self.all_records();
+        let asked = records
+            .iter()
+            .filter(|record| record["type"] == "control_request");
+        asked
+            .filter_map(|record| record["request_id"].as_str().map(ToString::to_string))
+            .collect()
+    }
+
+    /// Ids of the calls that run, oldest first.
+    #[must_use]
+    pub fn running(&self) -> Vec<String> {
+        let tools = self.open.iter().filter_map(|(_, request)| match request {
+            Request::Tool(request) => Some(request.call.id.to_string()),
+            _ => None,
+        });
+        tools.collect()
+    }
+
+    /// Every record so far, taken or not.
+    #[must_use]
+    pub fn all_records(&self) -> Vec<Value> {
+        let text = String::from_utf8_lossy(&self.bytes);
+        let parse = |line| serde_json::from_str(line).expect("records are JSON");
+        text.lines().map(parse).collect()
     }
 
     /// Texts of all diagnostics so far.

@@ -1,5 +1,6 @@
 //! The checks of this crate, over the real tree.
 
+mod limits;
 mod tidy;
 mod trace;
 

@@ -443,6 +443,11 @@ fn every_stop_has_its_words() {
             "{stop:?}"
         );
     }
+}
+
+// covers: DEC-41, DEC-42
+#[test]
+fn a_content_filter_is_an_error_of_the_provider() {
     let mut b = Bench::new(config());
     b.user("go");
     b.delta(Delta::Text("so".to_string()));

@@ -248,6 +248,37 @@ fn an_interrupt_ends_the_running_turn_alone() {
     );
 }
 
+// covers: DEC-15, WIRE-003
+#[test]
+fn two_interrupts_in_one_read_end_two_turns() {
+    let line = |id: &str| {
+        format!(
+            r#"{{"type":"control_request","request_id":"{id}","request":{{"subtype":"interrupt"}}}}"#
+        )
+    };
+    let mut b = Bench::new(config());
+    b.prompt(1, "one");
+    b.prompt(2, "two");
+    b.prompt(3, "three");
+    b.records();
+    let bytes = format!("{}\n{}\n", line("i1"), line("i2"));
+    b.feed(agentx_core::agent::Input::Bytes(bytes.as_bytes()));
+    let turn = [
+        "result error_during_execution",
+        "state idle",
+        "state running",
+    ];
+    let briefs = b.briefs();
+    assert_eq!(
+        (briefs[0].as_str(), &briefs[1..4]),
+        ("ack i1", &turn.map(String::from)[..])
+    );
+    assert_eq!(
+        (briefs[4].as_str(), &briefs[5..]),
+        ("ack i2", &turn.map(String::from)[..])
+    );
+}
+
 // covers: DEC-15, WIRE-020
 #[test]
 fn a_prompt_of_now_interrupts_and_runs_next() {

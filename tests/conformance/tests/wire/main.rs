@@ -2,11 +2,18 @@
 
 mod callbacks;
 mod controls;
+mod corpus;
+mod determinism;
 mod endings;
 mod framing;
 mod interrupt;
 mod names;
+mod ordering;
+mod output;
+mod partial;
 mod permission;
 mod queue;
+mod scenarios;
 mod tools;
 mod turns;
+mod walk;

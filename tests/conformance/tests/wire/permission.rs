@@ -247,7 +247,7 @@ fn an_allow_replaces_the_input_whole_and_applies_updates_in_order() {
     );
 }
 
-// covers: WIRE-PERM-030
+// covers: WIRE-PERM-A01, WIRE-PERM-030
 #[test]
 fn later_updates_see_earlier_ones() {
     let rule = |kind: &str, behavior: &str| json!({"type": kind, "rules": [{"toolName": "Do"}], "behavior": behavior, "destination": "session"});
@@ -339,7 +339,7 @@ fn one_malformed_update_drops_the_list_and_the_allow_stands() {
     }
 }
 
-// covers: WIRE-PERM-A04, WIRE-PERM-011, WIRE-PERM-050, WIRE-PERM-053, WIRE-009, DEC-13
+// covers: WIRE-PERM-A04, WIRE-PERM-011, WIRE-PERM-053, WIRE-009, DEC-13
 #[test]
 fn the_hardened_reader_takes_success_and_error_alone() {
     assert_eq!(

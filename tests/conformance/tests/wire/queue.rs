@@ -50,6 +50,11 @@ fn what_a_user_record_may_carry() {
         b.user_with("go", members.clone());
         assert_eq!(b.briefs(), ["state running"], "{members}");
     }
+}
+
+// covers: DEC-24, DEC-25, WIRE-021
+#[test]
+fn what_a_user_record_may_not_carry() {
     for (members, text) in [
         (
             json!({"session_id": uuid(8)}),

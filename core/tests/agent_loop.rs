@@ -1,0 +1,180 @@
+//! The five laws on the agent loop, on turns that are written out and on turns
+//! from seeds.
+
+use agentx_core::agent_loop::{AgentLoop, LoopConfig, LoopInput, Step};
+use agentx_core::guard::Guard;
+use agentx_core::ids::{IdGen, Seed};
+use agentx_core::json::RawJson;
+use agentx_core::model::{Delta, ErrorCategory, ModelFailure, ModelOutcome, StopReason, Usage};
+use agentx_core::tool::{Access, ToolClass, ToolOutcome, ToolSpec};
+use agentx_laws::{Event, InputOf, Script, SplitMix64, Subject, check, replay};
+
+struct Loop;
+
+impl Subject for Loop {
+    type Machine = AgentLoop;
+    type Other = LoopInput;
+
+    fn machine(&self) -> AgentLoop {
+        let tool = |name: &str, parallel| ToolSpec {
+            name: name.into(),
+            description: "".into(),
+            input_schema: RawJson::empty_object(),
+            class: ToolClass::Execute,
+            path_member: None,
+            parallel,
+        };
+        let config = LoopConfig {
+            system: None,
+            tools: [tool("Look", true), tool("Change", false)].into(),
+            max_output_tokens: 1_000,
+            effort: None,
+            max_turns: Some(3),
+            max_budget: None,
+            pricing: None,
+            guard: Guard::new(["sk-secret-key"]).expect("few literals"),
+            input_depth: 20,
+        };
+        AgentLoop::new(config, IdGen::new(Seed::from_u64(1)))
+    }
+
+    fn bytes<'a>(&self, _: &'a [u8]) -> InputOf<'a, Self> {
+        unreachable!("the loop reads no stream")
+    }
+
+    fn eof<'a>(&self) -> InputOf<'a, Self> {
+        unreachable!("the loop reads no stream")
+    }
+
+    fn tick<'a>(&self) -> InputOf<'a, Self> {
+        LoopInput::Tick
+    }
+
+    fn other<'a>(&self, other: &'a LoopInput) -> InputOf<'a, Self> {
+        other.clone()
+    }
+}
+
+fn delta(delta: Delta) -> LoopInput {
+    LoopInput::Delta(delta)
+}
+
+fn call(index: u32, id: &str, name: &str) -> LoopInput {
+    delta(Delta::CallStart {
+        index,
+        id: id.to_string(),
+        name: name.to_string(),
+    })
+}
+
+fn prompt() -> LoopInput {
+    LoopInput::Prompt(vec!["go".to_string()])
+}
+
+const FINISHED: LoopInput = LoopInput::ModelDone(ModelOutcome::Finished);
+
+fn allow(place: usize) -> LoopInput {
+    LoopInput::Allow {
+        place,
+        access: Access::Granted,
+        input: None,
+    }
+}
+
+fn settle(place: usize) -> LoopInput {
+    LoopInput::Settle {
+        place,
+        outcome: ToolOutcome::text("seen sk-secret-key"),
+    }
+}
+
+const CANCEL: LoopInput = LoopInput::Cancel {
+    first: None,
+    reason: "stopped",
+};
+
+#[test]
+fn a_turn_with_tools_keeps_the_laws() {
+    let script = Script::new()
+        .other(prompt())
+        .other(delta(Delta::Text("a sk-secret".to_string())))
+        .at(10)
+        .other(delta(Delta::Text("-key b".to_string())))
+        .other(call(0, "c1", "Look"))
+        .other(call(1, "c1", "Change"))
+        .other(delta(Delta::Stop(StopReason::ToolUse)))
+        .at(20)
+        .other(FINISHED)
+        .other(LoopInput::Context(vec!["by the way".to_string()]))
+        .other(allow(1))
+        .other(allow(0))
+        .at(30)
+        .other(settle(0))
+        .other(settle(1))
+        .other(delta(Delta::Text("done".to_string())))
+        .other(FINISHED)
+        .other(settle(0));
+    check(&Loop, &script, 0..20).unwrap_or_else(|broken| panic!("{broken}"));
+    let events = replay(&Loop, &script).expect("a turn");
+    let ends = events
+        .iter()
+        .filter(|(_, event)| matches!(event, Event::Output(Step::End(_))));
+    assert_eq!(ends.count(), 1);
+    let refused = events.last().map(|(_, event)| event);
+    assert!(
+        matches!(refused, Some(Event::Refused(14, _))),
+        "an answer after the end is refused: {refused:?}"
+    );
+}
+
+fn chosen(rng: &mut SplitMix64) -> LoopInput {
+    let index = u32::try_from(rng.below(2)).unwrap_or_default();
+    let text = |text: &str| text.to_string();
+    let stops = [
+        StopReason::EndTurn,
+        StopReason::ToolUse,
+        StopReason::MaxTokens,
+        StopReason::ContentFilter,
+    ];
+    match rng.below(16) {
+        0 | 1 => prompt(),
+        2 => delta(Delta::Text(text("sk-secret"))),
+        3 => delta(Delta::Thinking(text("-key"))),
+        4 => delta(Delta::Signature(text("sk-"))),
+        5 | 6 => call(
+            index,
+            ["", "a", "b"][rng.below(3)],
+            ["Look", "Change", "Fly"][rng.below(3)],
+        ),
+        7 => delta(Delta::CallArguments {
+            index,
+            text: text(["{}", "{", "[["][rng.below(3)]),
+        }),
+        8 => delta(Delta::Usage(Usage {
+            input_tokens: 3,
+            ..Usage::default()
+        })),
+        9 => delta(Delta::Stop(stops[rng.below(stops.len())])),
+        10 | 11 => FINISHED,
+        12 => allow(rng.below(3)),
+        13 => settle(rng.below(3)),
+        14 => CANCEL,
+        _ => LoopInput::ModelDone(ModelOutcome::Failed(ModelFailure {
+            category: ErrorCategory::Unknown,
+            status: None,
+            message: text("no route"),
+        })),
+    }
+}
+
+#[test]
+fn inputs_in_any_order_keep_the_laws() {
+    for seed in 0..200 {
+        let mut rng = SplitMix64::new(seed);
+        let mut script = Script::new();
+        for step in 0..60 {
+            script = script.at(step * 5).other(chosen(&mut rng));
+        }
+        check(&Loop, &script, [seed]).unwrap_or_else(|broken| panic!("seed {seed}: {broken}"));
+    }
+}

@@ -1,0 +1,120 @@
+//! docs/ordering.md tells the order that sessions show.
+
+use crate::scenarios;
+use agentx_conformance::session::Bench;
+use agentx_conformance::tree;
+use serde_json::Value;
+
+/// A line of a timeline in the document.
+#[derive(Debug)]
+struct Line {
+    /// What the record's full name begins with.
+    name: String,
+    optional: bool,
+    many: bool,
+}
+
+/// The timeline of a section.
+fn timeline(title: &str) -> Vec<Line> {
+    let path = tree::root().join("docs/ordering.md");
+    let text = std::fs::read_to_string(path).expect("the document");
+    let mut sections = text.split("\n## ").skip(1);
+    let section = sections
+        .find(|section| section.lines().next() == Some(title))
+        .unwrap_or_else(|| panic!("docs/ordering.md has no section {title}"));
+    let lines = section.lines().filter_map(|line| line.strip_prefix("    "));
+    lines
+        .filter(|line| !line.trim_start().starts_with("<-") && !line.starts_with('…'))
+        .map(|line| {
+            let (name, note) = line.split_once("  ").unwrap_or((line, ""));
+            let inner = name
+                .strip_prefix('[')
+                .and_then(|name| name.strip_suffix(']'));
+            let note = note.trim_start();
+            let begins = |words: [&str; 3]| words.iter().any(|word| note.starts_with(word));
+            Line {
+                name: inner.unwrap_or(name).trim_end_matches(" …").to_string(),
+                optional: inner.is_some() || note.starts_with("for each"),
+                many: name.contains('…') || begins(["for each", "of each", "one for each"]),
+            }
+        })
+        .collect()
+}
+
+/// The whole name of a record, as the document spells it.
+fn full_name(record: &Value) -> String {
+    let word = |value: &Value| value.as_str().unwrap_or_default().to_string();
+    let kind = word(&record["type"]);
+    match kind.as_str() {
+        "system" if record["state"].is_string() => {
+            format!("{} {}", word(&record["subtype"]), word(&record["state"]))
+        }
+        "user" if record["isReplay"] == true => "user, isReplay".to_string(),
+        "user" | "assistant" => {
+            format!("{kind} {}", word(&record["message"]["content"][0]["type"]))
+        }
+        "control_request" => format!("{kind} {}", word(&record["request"]["subtype"])),
+        "control_response" => format!("{kind} {}", word(&record["response"]["subtype"])),
+        _ => format!("{kind} {}", word(&record["subtype"])),
+    }
+}
+
+/// Holds the records of `b`, from the one that `from` begins with, against a
+/// timeline. Gives how many records were left over.
+fn follow(title: &str, b: &Bench, from: &str) -> usize {
+    let records = b.all_records();
+    let names: Vec<_> = records.iter().map(full_name).collect();
+    let start = names.iter().position(|name| name.starts_with(from));
+    let mut left = &names[start.expect("the first record")..];
+    let mut between: Option<String> = None;
+    for line in timeline(title) {
+        // What may stand before each of several records may stand between them.
+        let is_next = |name: &&String| {
+            name.starts_with(&line.name) || between.as_ref().is_some_and(|n| name.starts_with(n))
+        };
+        let hits = left.iter().take_while(is_next).count();
+        let hits = hits.min(if line.many { usize::MAX } else { 1 });
+        assert!(
+            hits > 0 || line.optional,
+            "{title}: {line:?} is not next in {left:?}"
+        );
+        left = &left[hits..];
+        between = (line.optional && line.many).then_some(line.name);
+    }
+    left.len()
+}
+
+// covers: WIRE-003, WIRE-004, WIRE-011, WIRE-PERM-023, DEC-10, DEC-12, DEC-50
+#[test]
+fn the_document_tells_the_order_that_sessions_show() {
+    for (title, scenario, from, left) in [
+        ("A turn", "turn", "session_state_changed", 0),
+        ("A turn", "turn-watched", "session_state_changed", 0),
+        ("An interrupt", "interrupt", "control_cancel_request", 0),
+        (
+            "An interrupt",
+            "interrupt-mid-answer",
+            "control_response",
+            0,
+        ),
+        (
+            "Input that cannot be read",
+            "fatal-input",
+            "control_cancel_request",
+            0,
+        ),
+    ] {
+        let b = scenarios::named(scenario).play();
+        let over = follow(title, &b, from);
+        if scenario != "interrupt-mid-answer" {
+            assert_eq!(over, left, "{title}, {scenario}");
+        }
+    }
+    let mut b = Bench::new(scenarios::options("replay"));
+    b.prompt(1, "go");
+    b.calls(&[("t1", "Do", "{}")]);
+    let id = b.questions();
+    b.allow(&id[0]);
+    b.tool_says("t1", "seen");
+    assert_eq!(follow("A permission question", &b, "assistant tool_use"), 0);
+}
