@@ -156,7 +156,7 @@ impl Line {
     }
 }
 
-/// Reads what [`write()`] wrote.
+/// Reads what [`write`](fn@write) wrote.
 ///
 /// # Errors
 ///
