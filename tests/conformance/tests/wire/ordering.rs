@@ -14,6 +14,15 @@ struct Line {
     many: bool,
 }
 
+/// How the note of a line begins that stands for several records.
+const MANY: [&str; 5] = [
+    "for each",
+    "of each",
+    "one for each",
+    "every call",
+    "exactly one for each call",
+];
+
 /// The timeline of a section.
 fn timeline(title: &str) -> Vec<Line> {
     let path = tree::root().join("docs/ordering.md");
@@ -31,11 +40,11 @@ fn timeline(title: &str) -> Vec<Line> {
                 .strip_prefix('[')
                 .and_then(|name| name.strip_suffix(']'));
             let note = note.trim_start();
-            let begins = |words: [&str; 3]| words.iter().any(|word| note.starts_with(word));
+            let begins = |words: &[&str]| words.iter().any(|word| note.starts_with(word));
             Line {
                 name: inner.unwrap_or(name).trim_end_matches(" …").to_string(),
                 optional: inner.is_some() || note.starts_with("for each"),
-                many: name.contains('…') || begins(["for each", "of each", "one for each"]),
+                many: name.contains('…') || begins(&MANY),
             }
         })
         .collect()
@@ -110,6 +119,13 @@ fn the_document_tells_the_order_that_sessions_show() {
             assert_eq!(over, left, "{title}, {scenario}");
         }
     }
+    let mut b = Bench::new(scenarios::options(""));
+    b.prompt(1, "go");
+    b.calls(&[("t1", "Look", "{}"), ("t2", "Look", "{}")]);
+    b.tool_says("t2", "seen");
+    b.tool_says("t1", "seen");
+    let tools = "Tool calls without a question";
+    assert_eq!(follow(tools, &b, "assistant tool_use"), 0);
     let mut b = Bench::new(scenarios::options("replay"));
     b.prompt(1, "go");
     b.calls(&[("t1", "Do", "{}")]);

@@ -26,7 +26,6 @@ fn a_turn_runs_from_running_to_idle() {
     assert_eq!((b.briefs(), b.exit), (vec![], Some(0)));
 }
 
-// covers: DEC-17
 #[test]
 fn a_refused_input_changes_nothing() {
     let late = Instant::from_micros(50);
