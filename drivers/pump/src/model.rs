@@ -10,14 +10,15 @@
 //! The driver has one socket for each [`Output::Connect`] and closes it at
 //! [`Output::Close`]; a scripted call never asks for one.
 
-use crate::http1::{self, ConnectFailure, Exchange, Limits, Request, TransportFailure};
+use crate::convert;
+use crate::http1::{self, ConnectFailure, Exchange, Limits, TransportFailure};
 use crate::tls::TlsFault;
-use crate::{Secret, convert};
 use agentx_core::machine::{Machine, Misuse, Wants};
 use agentx_core::model::{Delta, ModelOutcome};
 use agentx_core::time::Instant;
 use agentx_providers::call::{self, Call};
-use agentx_providers::http::HttpEvent;
+use agentx_providers::http::{HttpEvent, HttpRequest, Scheme};
+use agentx_providers::registry::Secret;
 use rustls::ClientConfig;
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -97,7 +98,10 @@ pub struct ModelRun {
 #[derive(Debug)]
 enum Connection {
     None,
-    Dialling { request: Request, since: Instant },
+    Dialling {
+        request: HttpRequest,
+        since: Instant,
+    },
     Open(Box<Exchange>),
 }
 
@@ -116,11 +120,11 @@ impl ModelRun {
         }
     }
 
-    fn dial(&mut self, request: Request) {
+    fn dial(&mut self, request: HttpRequest) {
         self.out.push_back(Output::Connect(Target {
-            host: request.dial_host().to_owned(),
+            host: request.host.clone(),
             port: request.port,
-            tls: request.scheme == http1::Scheme::Https,
+            tls: request.scheme == Scheme::Https,
             ca_file: request.ca_file.as_ref().map(PathBuf::from),
         }));
         self.connection = Connection::Dialling {
@@ -209,7 +213,7 @@ impl ModelRun {
         match output {
             call::Output::Send(request) => {
                 self.close();
-                self.dial(convert::request(request));
+                self.dial(request);
             }
             call::Output::Abort => self.close(),
             call::Output::Delta(delta) => self.out.push_back(Output::Delta(delta)),
