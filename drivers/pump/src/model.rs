@@ -31,8 +31,9 @@ use std::time::Duration;
 
 pub use self::vocabulary::{Input, Output, Target};
 
-/// Most bytes of text in one delta; a longer one is handed on in pieces (DEC-28).
-pub const DELTA_BYTES: usize = 256 * 1024;
+/// Most bytes of text in one delta; a longer one is handed on in pieces, so that
+/// a step of the session takes a few of them at most (DEC-28).
+pub const DELTA_BYTES: usize = 64 * 1024;
 
 /// One model request, ready to be driven.
 #[derive(Debug)]
