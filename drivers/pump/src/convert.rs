@@ -1,32 +1,11 @@
-//! Between the adapters' words for HTTP and the exchange's.
+//! The exchange's failures in the adapters' words.
 
-use crate::http1::{AuthSlot, Request, Scheme, TransportFailure};
+use crate::http1::{ConnectFailure, TransportFailure};
 use crate::tls::TlsFault;
-use agentx_providers::http::{self, FailureKind, HttpRequest};
-
-pub(crate) fn request(request: HttpRequest) -> Request {
-    Request {
-        method: request.method,
-        scheme: match request.scheme {
-            http::Scheme::Http => Scheme::Http,
-            http::Scheme::Https => Scheme::Https,
-        },
-        host: request.host,
-        port: request.port,
-        path_and_query: request.path_and_query,
-        headers: request.headers,
-        auth: request.auth.map(|slot| AuthSlot {
-            header: slot.header,
-            prefix: slot.prefix,
-        }),
-        body: request.body,
-        ca_file: request.ca_file,
-    }
-}
+use agentx_providers::http::{self, FailureKind};
 
 /// Faults on our side are `Local`: sending again would not help.
 pub(crate) const fn failure(failure: TransportFailure) -> http::TransportFailure {
-    use crate::http1::ConnectFailure;
     let kind = match failure {
         TransportFailure::Request(_)
         | TransportFailure::Cancelled

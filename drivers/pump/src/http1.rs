@@ -20,4 +20,4 @@ mod request;
 pub use exchange::{Exchange, Input, Output, SEND_STEP_BYTES};
 pub use failure::{AnswerFault, ConnectFailure, CutAt, Phase, RequestFault, TransportFailure};
 pub use limits::Limits;
-pub use request::{AuthSlot, MAX_REQUEST_HEAD_BYTES, Request, Scheme};
+pub use request::MAX_REQUEST_HEAD_BYTES;

@@ -15,10 +15,7 @@ pub mod model;
 pub mod pool;
 pub mod pump;
 pub mod queue;
-mod secret;
 pub mod signals;
 pub mod stdio;
 pub mod tls;
 pub mod world;
-
-pub use secret::Secret;

@@ -10,77 +10,30 @@
 //! The driver has one socket for each [`Output::Connect`] and closes it at
 //! [`Output::Close`]; a scripted call never asks for one.
 
-use crate::http1::{self, ConnectFailure, Exchange, Limits, Request, TransportFailure};
-use crate::tls::TlsFault;
-use crate::{Secret, convert};
+mod vocabulary;
+
+#[cfg(test)]
+mod tests;
+
+use crate::convert;
+use crate::http1::{self, Exchange, Limits, Phase, TransportFailure};
 use agentx_core::machine::{Machine, Misuse, Wants};
-use agentx_core::model::{Delta, ModelOutcome};
+use agentx_core::model::Delta;
 use agentx_core::time::Instant;
 use agentx_providers::call::{self, Call};
-use agentx_providers::http::HttpEvent;
+use agentx_providers::http::{HttpEvent, HttpRequest, Scheme};
+use agentx_providers::registry::Secret;
 use rustls::ClientConfig;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
-/// What the driver tells a run.
-#[derive(Clone, Debug)]
-pub enum Input<'a> {
-    /// Go.
-    Begin,
-    /// The connection stands; for https with the configuration to speak TLS.
-    Connected(Option<Arc<ClientConfig>>),
-    /// There is no connection.
-    ConnectFailed(ConnectFailure),
-    /// There is no TLS configuration.
-    TlsFailed(TlsFault),
-    /// Bytes of the peer.
-    Bytes(&'a [u8]),
-    /// The peer sends no more.
-    Eof,
-    /// Reading failed.
-    ReadFailed,
-    /// So many bytes were written.
-    Wrote(usize),
-    /// Writing failed.
-    WriteFailed,
-    /// Nobody takes deltas right now; silence of the peer does not count.
-    Pause,
-    /// Deltas are taken again.
-    Resume,
-    /// Time passed.
-    Tick,
-}
+pub use self::vocabulary::{Input, Output, Target};
 
-/// What a run asks for and tells.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Output {
-    /// Connect to this place.
-    Connect(Target),
-    /// Write these bytes, in order.
-    Write(Vec<u8>),
-    /// Try once to write what is queued, then close.
-    Close,
-    /// The answer goes on.
-    Delta(Delta),
-    /// A line for the operator, safe to show.
-    Warn(String),
-    /// The request ended; nothing follows.
-    Done(ModelOutcome),
-}
-
-/// Where to connect.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
-    /// Host name or address, without brackets.
-    pub host: String,
-    /// TCP port.
-    pub port: u16,
-    /// Whether TLS is spoken.
-    pub tls: bool,
-    /// Further roots to trust, of the provider's entry.
-    pub ca_file: Option<PathBuf>,
-}
+/// Most bytes of text in one delta; a longer one is handed on in pieces, so that
+/// a step of the session takes a few of them at most (DEC-28).
+pub const DELTA_BYTES: usize = 64 * 1024;
 
 /// One model request, ready to be driven.
 #[derive(Debug)]
@@ -90,6 +43,12 @@ pub struct ModelRun {
     limits: Limits,
     connection: Connection,
     now: Instant,
+    /// Since when deltas are not taken.
+    paused: Option<Instant>,
+    /// How long they were not taken before that. The call and its limits live
+    /// in the rest of the time: a pause is not the peer's silence.
+    lag: Duration,
+    begun: bool,
     over: bool,
     out: VecDeque<Output>,
 }
@@ -97,7 +56,11 @@ pub struct ModelRun {
 #[derive(Debug)]
 enum Connection {
     None,
-    Dialling { request: Request, since: Instant },
+    Dialling {
+        request: HttpRequest,
+        /// When to give up, on the call's clock.
+        until: Instant,
+    },
     Open(Box<Exchange>),
 }
 
@@ -111,42 +74,45 @@ impl ModelRun {
             limits,
             connection: Connection::None,
             now: Instant::ZERO,
+            paused: None,
+            lag: Duration::ZERO,
+            begun: false,
             over: false,
             out: VecDeque::new(),
         }
     }
 
-    fn dial(&mut self, request: Request) {
+    fn dial(&mut self, request: HttpRequest) {
         self.out.push_back(Output::Connect(Target {
-            host: request.dial_host().to_owned(),
+            host: request.host.clone(),
             port: request.port,
-            tls: request.scheme == http1::Scheme::Https,
+            tls: request.scheme == Scheme::Https,
             ca_file: request.ca_file.as_ref().map(PathBuf::from),
         }));
         self.connection = Connection::Dialling {
             request,
-            since: self.now,
+            until: self.call_now().after(self.limits.connect),
         };
     }
 
     fn connected(&mut self, tls: Option<Arc<ClientConfig>>) -> Result<(), Misuse> {
-        let Connection::Dialling { request, .. } =
-            std::mem::replace(&mut self.connection, Connection::None)
-        else {
+        let dialled = std::mem::replace(&mut self.connection, Connection::None);
+        let Connection::Dialling { request, .. } = dialled else {
             return Err(Misuse::WrongState);
         };
-        match Exchange::new(
-            self.now,
-            request,
-            self.credential.as_ref(),
-            tls,
-            &self.limits,
-        ) {
+        let credential = self.credential.as_ref();
+        match Exchange::new(self.now, request, credential, tls, &self.limits) {
             Ok(mut exchange) => {
                 exchange.handle(self.now, http1::Input::Connected)?;
+                if self.paused.is_some() {
+                    exchange.handle(self.now, http1::Input::Pause)?;
+                }
                 self.connection = Connection::Open(Box::new(exchange));
             }
-            Err(failure) => self.fail(failure)?,
+            Err(failure) => {
+                self.out.push_back(Output::Close);
+                self.fail(failure)?;
+            }
         }
         Ok(())
     }
@@ -155,8 +121,7 @@ impl ModelRun {
     fn fail(&mut self, failure: TransportFailure) -> Result<(), Misuse> {
         self.close();
         let failure = convert::failure(failure);
-        self.call
-            .handle(self.now, call::Input::Http(HttpEvent::Failed(failure)))
+        self.tell_call(call::Input::Http(HttpEvent::Failed(failure)))
     }
 
     fn close(&mut self) {
@@ -166,27 +131,87 @@ impl ModelRun {
         }
     }
 
-    fn exchange(&mut self, input: http1::Input<'_>) -> Result<(), Misuse> {
+    /// Now, as the call is told it.
+    fn call_now(&self) -> Instant {
+        let now = self.paused.unwrap_or(self.now);
+        Instant::ZERO.after(now.since(Instant::ZERO).saturating_sub(self.lag))
+    }
+
+    fn tell_call(&mut self, input: call::Input<'_>) -> Result<(), Misuse> {
+        self.call.handle(self.call_now(), input)
+    }
+
+    fn pause(&mut self) -> Result<(), Misuse> {
+        if self.paused.is_none() {
+            self.paused = Some(self.now);
+            self.tell_exchange(http1::Input::Pause)?;
+        }
+        Ok(())
+    }
+
+    fn resume(&mut self) -> Result<(), Misuse> {
+        if let Some(since) = self.paused.take() {
+            self.lag += self.now.since(since);
+            self.tell_exchange(http1::Input::Resume)?;
+        }
+        Ok(())
+    }
+
+    fn tell_exchange(&mut self, input: http1::Input<'_>) -> Result<(), Misuse> {
         match &mut self.connection {
-            // What a socket still reports after its exchange ended means nothing.
-            Connection::Open(exchange) if !exchange.is_over() => exchange.handle(self.now, input),
-            _ => Ok(()),
+            Connection::Open(exchange) => exchange.handle(self.now, input),
+            Connection::None | Connection::Dialling { .. } => Ok(()),
         }
     }
 
     fn tick(&mut self) -> Result<(), Misuse> {
-        if let Connection::Dialling { since, .. } = &self.connection
-            && self.now >= since.after(self.limits.connect)
-        {
-            self.fail(TransportFailure::Timeout(http1::Phase::Connect))?;
-        }
-        let due = |deadline: Option<Instant>, now| deadline.is_some_and(|deadline| deadline <= now);
         if let Connection::Open(exchange) = &mut self.connection
-            && due(exchange.deadline(), self.now)
+            && exchange.deadline().is_some_and(|due| due <= self.now)
         {
             exchange.handle(self.now, http1::Input::Tick)?;
         }
-        self.call.handle(self.now, call::Input::Tick)
+        if self.paused.is_some() {
+            return Ok(());
+        }
+        if let Connection::Dialling { until, .. } = &self.connection
+            && *until <= self.call_now()
+        {
+            self.fail(TransportFailure::Timeout(Phase::Connect))?;
+        }
+        self.tell_call(call::Input::Tick)
+    }
+
+    /// When the call, or the dial, wants a tick; never in a pause.
+    fn call_deadline(&self) -> Option<Instant> {
+        let dial = match &self.connection {
+            Connection::Dialling { until, .. } => Some(*until),
+            Connection::None | Connection::Open(_) => None,
+        };
+        let due = [self.call.deadline(), dial].into_iter().flatten().min();
+        due.filter(|_| self.paused.is_none())
+            .map(|due| due.after(self.lag))
+    }
+
+    /// Refuses what the contract does not allow now.
+    fn check(&self, now: Instant, input: &Input<'_>) -> Result<(), Misuse> {
+        if now < self.now {
+            return Err(Misuse::TimeReversed);
+        }
+        if self.over {
+            return Err(Misuse::InputAfterExit);
+        }
+        let fits = match input {
+            Input::Begin => !self.begun,
+            Input::Connected(_) | Input::ConnectFailed(_) | Input::TlsFailed(_) => {
+                matches!(self.connection, Connection::Dialling { .. })
+            }
+            _ => true,
+        };
+        if fits {
+            Ok(())
+        } else {
+            Err(Misuse::WrongState)
+        }
     }
 
     /// Moves what both machines say to where it goes, until they are silent.
@@ -209,10 +234,10 @@ impl ModelRun {
         match output {
             call::Output::Send(request) => {
                 self.close();
-                self.dial(convert::request(request));
+                self.dial(request);
             }
             call::Output::Abort => self.close(),
-            call::Output::Delta(delta) => self.out.push_back(Output::Delta(delta)),
+            call::Output::Delta(delta) => self.take_delta(delta),
             call::Output::Warn(text) => self.out.push_back(Output::Warn(text)),
             call::Output::Done(outcome) => {
                 self.close();
@@ -220,6 +245,26 @@ impl ModelRun {
                 self.out.push_back(Output::Done(outcome));
             }
         }
+    }
+
+    fn take_delta(&mut self, delta: Delta) {
+        match delta {
+            Delta::Text(text) => self.pieces(text, Delta::Text),
+            Delta::Thinking(text) => self.pieces(text, Delta::Thinking),
+            Delta::CallArguments { index, text } => {
+                self.pieces(text, |text| Delta::CallArguments { index, text });
+            }
+            delta => self.out.push_back(Output::Delta(delta)),
+        }
+    }
+
+    fn pieces(&mut self, mut text: String, delta: impl Fn(String) -> Delta) {
+        while text.len() > DELTA_BYTES {
+            let rest = text.split_off(text.floor_char_boundary(DELTA_BYTES));
+            self.out.push_back(Output::Delta(delta(text)));
+            text = rest;
+        }
+        self.out.push_back(Output::Delta(delta(text)));
     }
 
     fn take_exchange(&mut self, output: http1::Output) -> Result<(), Misuse> {
@@ -230,16 +275,14 @@ impl ModelRun {
                     status,
                     headers: &headers,
                 };
-                self.call.handle(self.now, call::Input::Http(event))?;
+                self.tell_call(call::Input::Http(event))?;
             }
             http1::Output::Body(bytes) => {
-                self.call
-                    .handle(self.now, call::Input::Http(HttpEvent::Body(&bytes)))?;
+                self.tell_call(call::Input::Http(HttpEvent::Body(&bytes)))?;
             }
             http1::Output::Done => {
                 self.close();
-                self.call
-                    .handle(self.now, call::Input::Http(HttpEvent::End))?;
+                self.tell_call(call::Input::Http(HttpEvent::End))?;
             }
             http1::Output::Failed(failure) => self.fail(failure)?,
         }
@@ -252,26 +295,31 @@ impl Machine for ModelRun {
     type Output = Output;
 
     fn handle(&mut self, now: Instant, input: Input<'_>) -> Result<(), Misuse> {
-        if now < self.now {
-            return Err(Misuse::TimeReversed);
-        }
-        if self.over {
-            return Err(Misuse::InputAfterExit);
+        self.check(now, &input)?;
+        if let Connection::Open(exchange) = &mut self.connection
+            && let Some(input) = input.of_socket()
+        {
+            // The exchange refuses what cannot be; nothing has changed then.
+            exchange.handle(now, input)?;
         }
         self.now = now;
         match input {
-            Input::Begin => self.call.handle(now, call::Input::Begin)?,
+            Input::Begin => {
+                self.begun = true;
+                self.tell_call(call::Input::Begin)?;
+            }
             Input::Connected(tls) => self.connected(tls)?,
             Input::ConnectFailed(failure) => self.fail(TransportFailure::Connect(failure))?,
             Input::TlsFailed(fault) => self.fail(TransportFailure::Tls(fault))?,
-            Input::Bytes(bytes) => self.exchange(http1::Input::Bytes(bytes))?,
-            Input::Eof => self.exchange(http1::Input::Eof)?,
-            Input::ReadFailed => self.exchange(http1::Input::ReadFailed)?,
-            Input::Wrote(count) => self.exchange(http1::Input::Wrote(count))?,
-            Input::WriteFailed => self.exchange(http1::Input::WriteFailed)?,
-            Input::Pause => self.exchange(http1::Input::Pause)?,
-            Input::Resume => self.exchange(http1::Input::Resume)?,
+            Input::Pause => self.pause()?,
+            Input::Resume => self.resume()?,
             Input::Tick => self.tick()?,
+            // What a socket still reports after its exchange ended means nothing.
+            Input::Bytes(_)
+            | Input::Eof
+            | Input::ReadFailed
+            | Input::Wrote(_)
+            | Input::WriteFailed => {}
         }
         self.settle()
     }
@@ -287,21 +335,17 @@ impl Machine for ModelRun {
         if self.over {
             return None;
         }
-        let connection = match &self.connection {
-            Connection::None => None,
-            Connection::Dialling { since, .. } => Some(since.after(self.limits.connect)),
+        let exchange = match &self.connection {
             Connection::Open(exchange) => exchange.deadline(),
+            Connection::None | Connection::Dialling { .. } => None,
         };
-        [self.call.deadline(), connection]
-            .into_iter()
-            .flatten()
-            .min()
+        [self.call_deadline(), exchange].into_iter().flatten().min()
     }
 
     fn wants(&self) -> Wants {
-        Wants {
-            bytes: matches!(self.connection, Connection::Open(_)),
-            progress: false,
+        match &self.connection {
+            Connection::Open(exchange) => exchange.wants(),
+            Connection::None | Connection::Dialling { .. } => Wants::NOTHING,
         }
     }
 }

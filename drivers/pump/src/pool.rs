@@ -11,8 +11,14 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+#[cfg(test)]
+mod tests;
+
 /// Tool bodies that run at once; others wait for their turn.
-const THREADS: usize = 16;
+pub const THREADS: usize = 16;
+
+/// What runs a tool: blocks until it is done or the token was cancelled.
+pub type Body = Arc<dyn Fn(&ToolRequest, &CancelToken) -> ToolOutcome + Send + Sync>;
 
 /// Runs tools and answers their effects.
 #[derive(Clone)]
@@ -21,7 +27,7 @@ pub struct Pool {
 }
 
 struct Shared {
-    toolbox: Arc<Toolbox>,
+    body: Body,
     post: Post,
     state: Mutex<State>,
     changed: Condvar,
@@ -41,13 +47,20 @@ impl std::fmt::Debug for Pool {
 }
 
 impl Pool {
-    /// An idle pool.
+    /// An idle pool that runs the tools of `toolbox`.
     #[must_use]
     pub fn new(toolbox: Arc<Toolbox>, post: Post) -> Self {
+        let body = move |request: &ToolRequest, cancel: &CancelToken| toolbox.run(request, cancel);
+        Self::with_body(Arc::new(body), post)
+    }
+
+    /// An idle pool that runs `body` for every request.
+    #[must_use]
+    pub fn with_body(body: Body, post: Post) -> Self {
         let (state, changed) = (Mutex::default(), Condvar::new());
         Self {
             shared: Arc::new(Shared {
-                toolbox,
+                body,
                 post,
                 state,
                 changed,
@@ -64,7 +77,8 @@ impl Pool {
         self.shared.fill(&mut state);
     }
 
-    /// Cancels a tool; its late answer means nothing to the session.
+    /// Cancels a tool. One that waits never runs and never answers; the late
+    /// answer of one that runs means nothing to the session.
     pub fn cancel(&self, id: EffectId) {
         let mut state = self.shared.lock();
         state.waiting.retain(|(waiting, ..)| *waiting != id);
@@ -103,16 +117,17 @@ impl Shared {
             let body = move || shared.run(id, &request, &token);
             match thread::Builder::new().name("tool".into()).spawn(body) {
                 Ok(_) => state.running += 1,
-                Err(_) => (self.post)(answer(
-                    id,
-                    ToolOutcome::error("The tool could not be started: no thread."),
-                )),
+                Err(_) => {
+                    state.tokens.remove(&id);
+                    let outcome = ToolOutcome::error("The tool could not be started: no thread.");
+                    (self.post)(answer(id, outcome));
+                }
             }
         }
     }
 
     fn run(self: Arc<Self>, id: EffectId, request: &ToolRequest, token: &CancelToken) {
-        let ran = catch_unwind(AssertUnwindSafe(|| self.toolbox.run(request, token)));
+        let ran = catch_unwind(AssertUnwindSafe(|| (self.body)(request, token)));
         let outcome = ran.unwrap_or_else(|_| {
             ToolOutcome::error("The tool failed inside; this is a fault of AgentX.")
         });

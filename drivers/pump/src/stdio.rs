@@ -6,6 +6,7 @@
 use crate::pump::{News, Post};
 use crate::queue::WriteQueue;
 use std::io::{self, ErrorKind, IoSlice, Read, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{
     Receiver, RecvTimeoutError, Sender, SyncSender, TrySendError, channel, sync_channel,
 };
@@ -16,6 +17,10 @@ use std::time::{Duration, Instant};
 /// Bytes of stdin taken at once; below the step of DEC-28.
 const READ_BYTES: usize = 64 * 1024;
 
+/// How long to wait for a descriptor that others made non-blocking, before it
+/// is tried again.
+const RETRY: Duration = Duration::from_millis(5);
+
 /// Records in one vectored write.
 const WRITE_SLICES: usize = 64;
 
@@ -24,6 +29,9 @@ const STDERR_LINES: usize = 1_024;
 
 /// How long the last lines on stderr may take.
 const STDERR_GRACE: Duration = Duration::from_millis(500);
+
+#[cfg(test)]
+mod tests;
 
 /// Lets the reader go on once its last piece was taken.
 #[derive(Clone, Debug, Default)]
@@ -60,12 +68,7 @@ pub fn read(input: impl Read + Send + 'static, post: Post) -> io::Result<Gate> {
         let mut input = input;
         loop {
             let mut piece = vec![0; READ_BYTES];
-            let read = loop {
-                match input.read(&mut piece) {
-                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                    other => break other,
-                }
-            };
+            let read = again(|| input.read(&mut piece));
             // A stream that cannot be read has ended, like one that was closed.
             let Ok(count @ 1..) = read else {
                 return post(News::InputEnd);
@@ -76,6 +79,18 @@ pub fn read(input: impl Read + Send + 'static, post: Post) -> io::Result<Gate> {
         }
     })?;
     Ok(gate)
+}
+
+/// Does `io` until it is neither interrupted nor asked to come back. The latter
+/// happens where a process that shares the descriptor made it non-blocking.
+fn again(mut io: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
+    loop {
+        match io() {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == ErrorKind::WouldBlock => thread::sleep(RETRY),
+            other => return other,
+        }
+    }
 }
 
 /// Writes records whole and in order; tells how far it got.
@@ -155,8 +170,7 @@ fn write_all(mut output: impl Write, waiting: &Receiver<Vec<u8>>, post: &Post) -
             let mut slices = [IoSlice::new(&[]); WRITE_SLICES];
             let filled = queue.slices(&mut slices);
             let slices = slices.get(..filled).unwrap_or_default();
-            match output.write_vectored(slices) {
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            match again(|| output.write_vectored(slices)) {
                 Ok(count @ 1..) if queue.wrote(count).is_ok() => post(News::Wrote(count)),
                 // A write that takes nothing, or fails, closes the output (DEC-11).
                 _ => {
@@ -166,7 +180,10 @@ fn write_all(mut output: impl Write, waiting: &Receiver<Vec<u8>>, post: &Post) -
             }
         }
     }
-    Flushed::Whole
+    match output.flush() {
+        Ok(()) => Flushed::Whole,
+        Err(_) => Flushed::Failed,
+    }
 }
 
 /// Lines for the operator. A stderr that nobody reads loses lines, never time.
@@ -174,7 +191,8 @@ fn write_all(mut output: impl Write, waiting: &Receiver<Vec<u8>>, post: &Post) -
 pub struct Log {
     lines: Option<SyncSender<String>>,
     done: Receiver<()>,
-    lost: usize,
+    /// Lines dropped and not told of yet; the thread tells of the last ones.
+    lost: Arc<AtomicUsize>,
 }
 
 impl Log {
@@ -186,35 +204,32 @@ impl Log {
     pub fn start(output: impl Write + Send + 'static) -> io::Result<Self> {
         let (lines, waiting) = sync_channel::<String>(STDERR_LINES);
         let (ended, done) = channel();
+        let lost = Arc::<AtomicUsize>::default();
+        let untold = Arc::clone(&lost);
         thread::Builder::new()
             .name("stderr".into())
             .spawn(move || {
-                let mut output = output;
-                while let Ok(line) = waiting.recv() {
-                    // Nobody can be told when stderr itself fails.
-                    let _ = output.write_all(line.as_bytes());
-                }
-                let _ = output.flush();
+                // Nobody can be told when stderr itself fails.
+                let _ = write_lines(output, &waiting, &untold);
                 let _ = ended.send(());
             })?;
         Ok(Self {
             lines: Some(lines),
             done,
-            lost: 0,
+            lost,
         })
     }
 
-    /// Queues one line; the newline is added.
+    /// Queues one line; the newline is added. Never waits: where there is no
+    /// room the line is lost, and the next one that finds room says how many were.
     pub fn line(&mut self, text: &str) {
         let Some(lines) = &self.lines else { return };
-        if self.lost > 0 {
-            let note = format!("agentx: {} lines were dropped here\n", self.lost);
-            if lines.try_send(note).is_ok() {
-                self.lost = 0;
-            }
+        let lost = self.lost.load(Ordering::Relaxed);
+        if lost > 0 && lines.try_send(dropped(lost)).is_ok() {
+            self.lost.store(0, Ordering::Relaxed);
         }
         if let Err(TrySendError::Full(_)) = lines.try_send(format!("{text}\n")) {
-            self.lost += 1;
+            self.lost.fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -223,4 +238,36 @@ impl Log {
         self.lines = None;
         let _ = self.done.recv_timeout(STDERR_GRACE);
     }
+}
+
+fn write_lines(
+    mut output: impl Write,
+    waiting: &Receiver<String>,
+    lost: &AtomicUsize,
+) -> io::Result<()> {
+    while let Ok(line) = waiting.recv() {
+        write_line(&mut output, &line)?;
+    }
+    // The sender is gone, so the count is final.
+    match lost.load(Ordering::Relaxed) {
+        0 => {}
+        lost => write_line(&mut output, &dropped(lost))?,
+    }
+    output.flush()
+}
+
+fn write_line(output: &mut impl Write, line: &str) -> io::Result<()> {
+    let mut rest = line.as_bytes();
+    while !rest.is_empty() {
+        let count = again(|| output.write(rest))?;
+        rest = rest.get(count..).unwrap_or_default();
+        if count == 0 {
+            return Err(ErrorKind::WriteZero.into());
+        }
+    }
+    Ok(())
+}
+
+fn dropped(lines: usize) -> String {
+    format!("agentx: {lines} lines were dropped here\n")
 }

@@ -1,11 +1,11 @@
 //! What a driver needs beside a session: who carries its effects out.
 
-use crate::Secret;
 use crate::http1::Limits;
 use crate::tls::TrustStore;
 use agentx_core::schema::permission::PermissionUpdate;
 use agentx_core::time::WallTime;
 use agentx_providers::provider::Provider;
+use agentx_providers::registry::Secret;
 use agentx_tools::Toolbox;
 use std::sync::Arc;
 

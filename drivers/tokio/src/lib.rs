@@ -77,9 +77,7 @@ async fn drive(session: AgentSession, world: World, stdio: Stdio) -> io::Result<
         tasks: BTreeMap::new(),
     };
     loop {
-        while let Some(task) = pump.next_model() {
-            runs.take(task, pump.now());
-        }
+        runs.take_tasks(&mut pump);
         if pump.exit().is_some() {
             return Ok(pump.finish());
         }
@@ -89,6 +87,19 @@ async fn drive(session: AgentSession, world: World, stdio: Stdio) -> io::Result<
             Some((id, item)) = model_in.recv(), if pump.wants_progress() => runs.tell(&mut pump, id, item),
             () = until(pump.now(), pump.deadline()) => pump.tick(),
         }
+        // Threads come first, so that an interrupt never waits; but after each
+        // step the others have their turn too, however busy the threads are
+        // (DEC-28): news of a model, the clock, and the runs on this thread.
+        runs.take_tasks(&mut pump);
+        if pump.wants_progress()
+            && let Ok((id, item)) = model_in.try_recv()
+        {
+            runs.tell(&mut pump, id, item);
+        }
+        if pump.deadline().is_some_and(|due| due <= pump.now()) {
+            pump.tick();
+        }
+        tokio::task::yield_now().await;
     }
 }
 
@@ -100,6 +111,12 @@ struct Runs {
 }
 
 impl Runs {
+    fn take_tasks(&mut self, pump: &mut Pump) {
+        while let Some(task) = pump.next_model() {
+            self.take(task, pump.now());
+        }
+    }
+
     fn take(&mut self, task: ModelTask, now: Instant) {
         match task {
             ModelTask::Run(id, run) => {

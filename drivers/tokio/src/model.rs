@@ -11,14 +11,20 @@ use agentx_pump::tls::TrustStore;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::sync::mpsc::Sender;
 use tokio::sync::mpsc::error::TrySendError;
+use tokio::task::JoinSet;
 
 /// Bytes of an answer taken at once; below the step of DEC-28.
 const READ_BYTES: usize = 64 * 1024;
+
+/// How long one address has for itself before the next one is tried beside it.
+const NEXT_ADDRESS: Duration = Duration::from_millis(250);
 
 type News = Sender<(EffectId, ModelNews)>;
 
@@ -51,11 +57,15 @@ pub(crate) async fn drive(
         clock,
         socket: None,
         unwritten: VecDeque::new(),
+        piece: vec![0; READ_BYTES],
         dial: None,
     };
     task.feed(Input::Begin);
     while task.carry_out().await {
         task.wait().await;
+        // A socket that always has more must not keep the session from its
+        // turn (DEC-28).
+        tokio::task::yield_now().await;
     }
 }
 
@@ -78,13 +88,15 @@ struct Task {
     clock: Clock,
     socket: Option<TcpStream>,
     unwritten: VecDeque<u8>,
+    /// What was read last.
+    piece: Vec<u8>,
     dial: Option<Pin<Box<dyn Future<Output = Dialled> + Send>>>,
 }
 
 /// What woke the task.
 enum Woken {
     Dialled(Dialled),
-    Read(Vec<u8>, io::Result<usize>),
+    Read(io::Result<usize>),
     Wrote(io::Result<usize>),
     Due,
 }
@@ -152,18 +164,23 @@ impl Task {
                     DialFailure::Tls(fault) => Input::TlsFailed(fault),
                 });
             }
-            Woken::Read(piece, Ok(count)) => match piece.get(..count) {
-                Some(bytes @ [_, ..]) => self.feed(Input::Bytes(bytes)),
-                _ => self.feed(Input::Eof),
-            },
-            Woken::Read(_, Err(_)) => self.feed(Input::ReadFailed),
+            Woken::Read(Ok(count)) => {
+                let input = match self.piece.get(..count) {
+                    Some(bytes @ [_, ..]) => Input::Bytes(bytes),
+                    _ => Input::Eof,
+                };
+                // As in `feed`, which cannot borrow a part of the task.
+                let _ = self.run.handle(self.clock.now(), input);
+            }
+            Woken::Read(Err(_)) => self.feed(Input::ReadFailed),
+            // Nothing taken, although there was room and something to write.
+            Woken::Wrote(Ok(0) | Err(_)) => {
+                self.unwritten.clear();
+                self.feed(Input::WriteFailed);
+            }
             Woken::Wrote(Ok(count)) => {
                 self.unwritten.drain(..count.min(self.unwritten.len()));
                 self.feed(Input::Wrote(count));
-            }
-            Woken::Wrote(Err(_)) => {
-                self.unwritten.clear();
-                self.feed(Input::WriteFailed);
             }
         }
     }
@@ -184,22 +201,19 @@ impl Task {
         };
         let unwritten = self.unwritten.make_contiguous();
         tokio::select! {
-            (piece, read) = read(socket) => Woken::Read(piece, read),
+            read = read(socket, &mut self.piece) => Woken::Read(read),
             wrote = write(socket, unwritten), if !unwritten.is_empty() => Woken::Wrote(wrote),
             () = due => Woken::Due,
         }
     }
 }
 
-async fn read(socket: &TcpStream) -> (Vec<u8>, io::Result<usize>) {
-    let mut piece = vec![0; READ_BYTES];
+async fn read(socket: &TcpStream, piece: &mut [u8]) -> io::Result<usize> {
     loop {
-        if let Err(error) = socket.readable().await {
-            return (piece, Err(error));
-        }
-        match socket.try_read(&mut piece) {
+        socket.readable().await?;
+        match socket.try_read(piece) {
             Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-            result => return (piece, result),
+            result => return result,
         }
     }
 }
@@ -236,18 +250,39 @@ async fn dial(target: Target, trust: Arc<TrustStore>) -> Dialled {
     let Ok(addresses) = tokio::net::lookup_host((host.as_str(), port)).await else {
         return Err(DialFailure::Connect(ConnectFailure::NameNotFound));
     };
+    let socket = connect(addresses).await.map_err(DialFailure::Connect)?;
+    // Latency matters more than packets; without it the call still works.
+    let _ = socket.set_nodelay(true);
+    Ok((socket, config))
+}
+
+/// Tries one address after the other. The next one does not wait for one that
+/// neither answers nor refuses; whichever stands first is taken.
+async fn connect(
+    mut addresses: impl Iterator<Item = SocketAddr>,
+) -> Result<TcpStream, ConnectFailure> {
+    let mut attempts = JoinSet::new();
     let mut failure = ConnectFailure::NameNotFound;
-    for address in addresses {
-        match TcpStream::connect(address).await {
-            Ok(socket) => {
-                // Latency matters more than packets; without it the call still works.
-                let _ = socket.set_nodelay(true);
-                return Ok((socket, config));
-            }
-            Err(error) => failure = of_error(&error),
+    loop {
+        let next = addresses.next();
+        let more = next.is_some();
+        if let Some(address) = next {
+            attempts.spawn(TcpStream::connect(address));
+        }
+        let attempt = attempts.join_next();
+        let ended = if more {
+            tokio::time::timeout(NEXT_ADDRESS, attempt).await
+        } else {
+            Ok(attempt.await)
+        };
+        match ended {
+            Ok(Some(Ok(Ok(socket)))) => return Ok(socket),
+            Ok(Some(Ok(Err(error)))) => failure = of_error(&error),
+            Ok(None) if !more => return Err(failure),
+            // An attempt that broke off, or the next address is due.
+            Ok(_) | Err(_) => {}
         }
     }
-    Err(DialFailure::Connect(failure))
 }
 
 fn of_error(error: &io::Error) -> ConnectFailure {

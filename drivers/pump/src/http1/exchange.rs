@@ -26,11 +26,12 @@ use self::outgoing::Outgoing;
 use super::codec::{ResponseReader, Step};
 use super::failure::{CutAt, Phase, RequestFault, TransportFailure};
 use super::limits::Limits;
-use super::request::{Request, Scheme};
-use crate::Secret;
+use super::request::encode_head;
 use crate::tls::Transform;
 use agentx_core::machine::{Machine, Misuse, Wants};
 use agentx_core::time::Instant;
+use agentx_providers::http::{HttpRequest, Scheme};
+use agentx_providers::registry::Secret;
 use rustls::ClientConfig;
 use std::collections::VecDeque;
 use std::fmt;
@@ -90,21 +91,20 @@ impl Exchange {
     /// host that no certificate can be for.
     pub fn new(
         now: Instant,
-        request: Request,
+        request: HttpRequest,
         credential: Option<&Secret>,
         tls: Option<Arc<ClientConfig>>,
         limits: &Limits,
     ) -> Result<Self, TransportFailure> {
-        let head = request.encode_head(credential)?;
-        let host = request.dial_host().to_owned();
+        let head = encode_head(&request, credential)?;
         let transform = match (request.scheme, tls) {
             (Scheme::Http, _) => Transform::Plain,
-            (Scheme::Https, Some(config)) => Transform::tls(config, &host)?,
+            (Scheme::Https, Some(config)) => Transform::tls(config, &request.host)?,
             (Scheme::Https, None) => return Err(RequestFault::TlsMissing.into()),
         };
         Ok(Self {
             stage: Stage::Connecting,
-            host,
+            host: request.host,
             port: request.port,
             transform,
             reader: ResponseReader::new(limits, request.method == "HEAD"),

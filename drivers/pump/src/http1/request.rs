@@ -1,9 +1,8 @@
-//! The request as it is asked for, and its head as it is sent.
+//! The head of a request as it is sent, and what is refused before.
 
 use super::failure::RequestFault;
-use crate::Secret;
-use std::fmt;
-use std::sync::Arc;
+use agentx_providers::http::HttpRequest;
+use agentx_providers::registry::Secret;
 
 /// Largest head of a request that is sent, in bytes.
 pub const MAX_REQUEST_HEAD_BYTES: usize = 64 * 1024;
@@ -23,147 +22,75 @@ const RESERVED: [&str; 11] = [
     "upgrade",
 ];
 
-/// How the endpoint is spoken to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scheme {
-    /// Plain text; for endpoints on this machine.
-    Http,
-    /// Over TLS.
-    Https,
-}
-
-impl Scheme {
-    /// The port that a `host` field leaves out.
-    #[must_use]
-    pub const fn default_port(self) -> u16 {
-        match self {
-            Self::Http => 80,
-            Self::Https => 443,
-        }
+/// Encodes the head of `request`, its blank line included. The credential fills
+/// the slot, if there is one.
+///
+/// # Errors
+///
+/// The first part that cannot be sent; nothing is then.
+pub(super) fn encode_head(
+    request: &HttpRequest,
+    credential: Option<&Secret>,
+) -> Result<Vec<u8>, RequestFault> {
+    check_line(request)?;
+    let mut head = Head(Vec::with_capacity(512));
+    head.text(&[
+        request.method,
+        " ",
+        &request.path_and_query,
+        " HTTP/1.1\r\n",
+    ]);
+    head.text(&["host: ", &request.authority(), "\r\n"]);
+    head.text(&["connection: close\r\naccept-encoding: identity\r\n"]);
+    for (name, value) in &request.headers {
+        check_name(request, name)?;
+        check_value(value)?;
+        head.text(&[name, ": ", value, "\r\n"]);
     }
-}
-
-/// A header field that carries a credential, without the credential.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AuthSlot {
-    /// Name of the field.
-    pub header: &'static str,
-    /// What stands before the credential, such as `Bearer `.
-    pub prefix: &'static str,
-}
-
-/// One request. It holds no credential: the slot is filled when the head is
-/// encoded.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Request {
-    /// Method, in capitals; any token but CONNECT.
-    pub method: &'static str,
-    /// Plain or TLS.
-    pub scheme: Scheme,
-    /// Host name or address; an IPv6 address with or without brackets.
-    pub host: String,
-    /// TCP port.
-    pub port: u16,
-    /// Path and query, from the leading `/` on, already percent-encoded.
-    pub path_and_query: String,
-    /// Further fields, in the order they are sent.
-    pub headers: Vec<(String, String)>,
-    /// Where the credential goes.
-    pub auth: Option<AuthSlot>,
-    /// The whole body. Attempts of one call share it.
-    pub body: Arc<Vec<u8>>,
-    /// Path of further roots to trust, for `https`.
-    pub ca_file: Option<String>,
-}
-
-impl Request {
-    /// The host without brackets: what to look up, and the name the peer's
-    /// certificate must have.
-    #[must_use]
-    pub fn dial_host(&self) -> &str {
-        self.host
-            .strip_prefix('[')
-            .and_then(|host| host.strip_suffix(']'))
-            .unwrap_or(&self.host)
-    }
-
-    /// Encodes the head, its blank line included.
-    ///
-    /// # Errors
-    ///
-    /// The first part that cannot be sent; nothing is then.
-    pub(super) fn encode_head(&self, credential: Option<&Secret>) -> Result<Vec<u8>, RequestFault> {
-        self.check_line()?;
-        let mut head = Head(Vec::with_capacity(512));
-        head.text(&[self.method, " ", &self.path_and_query, " HTTP/1.1\r\n"]);
-        self.encode_host(&mut head);
-        head.text(&["connection: close\r\naccept-encoding: identity\r\n"]);
-        for (name, value) in &self.headers {
-            self.check_name(name)?;
-            check_value(value).map_err(|()| RequestFault::FieldValue)?;
-            head.text(&[name, ": ", value, "\r\n"]);
-        }
-        if let Some(slot) = &self.auth {
-            let secret = credential.ok_or(RequestFault::CredentialMissing)?.expose();
-            if !is_token(slot.header) {
-                return Err(RequestFault::FieldName);
-            }
-            check_value(slot.prefix).map_err(|()| RequestFault::FieldValue)?;
-            if secret.is_empty() || !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
-                return Err(RequestFault::CredentialValue);
-            }
-            head.text(&[slot.header, ": ", slot.prefix, secret, "\r\n"]);
-        }
-        if !self.body.is_empty() || !matches!(self.method, "GET" | "HEAD") {
-            head.text(&["content-length: ", &self.body.len().to_string(), "\r\n"]);
-        }
-        head.text(&["\r\n"]);
-        if head.0.len() > MAX_REQUEST_HEAD_BYTES {
-            return Err(RequestFault::HeadTooLarge);
-        }
-        Ok(head.0)
-    }
-
-    fn encode_host(&self, head: &mut Head) {
-        let host = self.dial_host();
-        if host.contains(':') {
-            head.text(&["host: [", host, "]"]);
-        } else {
-            head.text(&["host: ", host]);
-        }
-        if self.port != self.scheme.default_port() {
-            head.text(&[":", &self.port.to_string()]);
-        }
-        head.text(&["\r\n"]);
-    }
-
-    fn check_line(&self) -> Result<(), RequestFault> {
-        if !is_token(self.method) || self.method.eq_ignore_ascii_case("CONNECT") {
-            return Err(RequestFault::Method);
-        }
-        let host = self.dial_host();
-        let in_host = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:".contains(&byte);
-        if host.is_empty() || !host.bytes().all(in_host) {
-            return Err(RequestFault::Host);
-        }
-        let in_path = |byte: u8| byte.is_ascii_graphic() && byte != b'#';
-        if !self.path_and_query.starts_with('/') || !self.path_and_query.bytes().all(in_path) {
-            return Err(RequestFault::Path);
-        }
-        Ok(())
-    }
-
-    fn check_name(&self, name: &str) -> Result<(), RequestFault> {
-        if !is_token(name) {
+    if let Some(slot) = &request.auth {
+        let secret = credential.ok_or(RequestFault::CredentialMissing)?.expose();
+        if !is_token(slot.header) {
             return Err(RequestFault::FieldName);
         }
-        let is = |other: &str| name.eq_ignore_ascii_case(other);
-        let slot = self.auth.as_ref().is_some_and(|slot| is(slot.header));
-        if slot || RESERVED.iter().any(|reserved| is(reserved)) {
-            return Err(RequestFault::ReservedField);
-        }
-        Ok(())
+        check_value(slot.prefix)?;
+        check_credential(secret)?;
+        head.text(&[slot.header, ": ", slot.prefix, secret, "\r\n"]);
     }
+    if !request.body.is_empty() || !matches!(request.method, "GET" | "HEAD") {
+        head.text(&["content-length: ", &request.body.len().to_string(), "\r\n"]);
+    }
+    head.text(&["\r\n"]);
+    if head.0.len() > MAX_REQUEST_HEAD_BYTES {
+        return Err(RequestFault::HeadTooLarge);
+    }
+    Ok(head.0)
+}
+
+fn check_line(request: &HttpRequest) -> Result<(), RequestFault> {
+    if !is_token(request.method) || request.method.eq_ignore_ascii_case("CONNECT") {
+        return Err(RequestFault::Method);
+    }
+    let in_host = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:".contains(&byte);
+    if request.host.is_empty() || !request.host.bytes().all(in_host) {
+        return Err(RequestFault::Host);
+    }
+    let in_path = |byte: u8| byte.is_ascii_graphic() && byte != b'#';
+    if !request.path_and_query.starts_with('/') || !request.path_and_query.bytes().all(in_path) {
+        return Err(RequestFault::Path);
+    }
+    Ok(())
+}
+
+fn check_name(request: &HttpRequest, name: &str) -> Result<(), RequestFault> {
+    if !is_token(name) {
+        return Err(RequestFault::FieldName);
+    }
+    let is = |other: &str| name.eq_ignore_ascii_case(other);
+    let slot = request.auth.as_ref().is_some_and(|slot| is(slot.header));
+    if slot || RESERVED.iter().any(|reserved| is(reserved)) {
+        return Err(RequestFault::ReservedField);
+    }
+    Ok(())
 }
 
 /// A head under construction.
@@ -184,29 +111,32 @@ fn is_token(text: &str) -> bool {
 }
 
 /// Refuses what would end the field or the head early, and its kin.
-fn check_value(value: &str) -> Result<(), ()> {
+fn check_value(value: &str) -> Result<(), RequestFault> {
     let forbidden = |byte: u8| byte != b'\t' && byte.is_ascii_control();
     if value.bytes().any(forbidden) {
-        return Err(());
+        return Err(RequestFault::FieldValue);
     }
     Ok(())
 }
 
-/// Names and sizes: values, the query and the body are the caller's own.
-impl fmt::Debug for Request {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.path_and_query.split('?').next().unwrap_or_default();
-        let names: Vec<&str> = self.headers.iter().map(|(name, _)| name.as_str()).collect();
-        f.debug_struct("Request")
-            .field("method", &self.method)
-            .field("scheme", &self.scheme)
-            .field("host", &self.host)
-            .field("port", &self.port)
-            .field("path", &path)
-            .field("headers", &names)
-            .field("auth", &self.auth)
-            .field("body_bytes", &self.body.len())
-            .field("ca_file", &self.ca_file)
-            .finish_non_exhaustive()
+/// A credential is narrower than a value: visible ASCII, without blanks.
+fn check_credential(secret: &str) -> Result<(), RequestFault> {
+    if secret.is_empty() || !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(RequestFault::CredentialValue);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_credential_is_visible_ascii() {
+        assert_eq!(check_credential("sk-test_0/+=:~"), Ok(()));
+        for key in ["", "sk-1\r\nx: y", "sk 1", "sk-1\n", "sk-\u{e9}", "sk\0"] {
+            let checked = check_credential(key);
+            assert_eq!(checked, Err(RequestFault::CredentialValue), "{key:?}");
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! How long a body is, and what is no body.
 
 use crate::support::{answer, answer_to, assert_refused, get};
-use agentx_pump::http1::{AnswerFault, CutAt, Input, Limits, Request, TransportFailure};
+use agentx_providers::http::HttpRequest;
+use agentx_pump::http1::{AnswerFault, CutAt, Input, Limits, TransportFailure};
 
 fn chunked(body: &str) -> String {
     format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{body}")
@@ -66,7 +67,7 @@ fn some_answers_have_no_body_whatever_they_say() {
         let outcome = answer(text);
         assert_eq!((outcome.end, outcome.body()), (Some(Ok(())), ""));
     }
-    let head = Request {
+    let head = HttpRequest {
         method: "HEAD",
         ..get()
     };

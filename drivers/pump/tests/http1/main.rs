@@ -3,6 +3,7 @@
 mod deadlines;
 mod framing;
 mod heads;
+mod laws;
 mod phases;
 mod requests;
 mod sending;

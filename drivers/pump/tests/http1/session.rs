@@ -3,7 +3,8 @@
 use crate::support::{Outcome, Random, post};
 use agentx_core::machine::Machine;
 use agentx_core::time::Instant;
-use agentx_pump::http1::{Exchange, Input, Limits, Output, Request, Scheme};
+use agentx_providers::http::{HttpRequest, Scheme};
+use agentx_pump::http1::{Exchange, Input, Limits, Output};
 use agentx_pump::tls::client_config;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -79,8 +80,8 @@ impl Authority {
 }
 
 /// A request with a body to `localhost` over TLS.
-pub(crate) fn secure_post(body: impl Into<Vec<u8>>) -> Request {
-    Request {
+pub(crate) fn secure_post(body: impl Into<Vec<u8>>) -> HttpRequest {
+    HttpRequest {
         scheme: Scheme::Https,
         host: "localhost".to_owned(),
         port: 443,
@@ -128,7 +129,7 @@ pub(crate) struct Session {
 impl Session {
     /// A session that is connected, the first bytes on their way.
     pub(crate) fn new(
-        request: Request,
+        request: HttpRequest,
         client: Arc<ClientConfig>,
         server: ServerConnection,
         cuts: Cuts,

@@ -2,9 +2,9 @@
 
 use agentx_core::machine::Machine;
 use agentx_core::time::Instant;
-use agentx_pump::http1::{
-    AnswerFault, Exchange, Input, Limits, Output, Request, Scheme, TransportFailure,
-};
+use agentx_providers::http::{HttpRequest, Scheme};
+use agentx_providers::registry::{FileFacts, Registry, Secret};
+use agentx_pump::http1::{AnswerFault, Exchange, Input, Limits, Output, TransportFailure};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ pub(crate) fn at(seconds: u64) -> Instant {
 }
 
 /// A request with a body over plain HTTP.
-pub(crate) fn post(body: impl Into<Vec<u8>>) -> Request {
-    Request {
+pub(crate) fn post(body: impl Into<Vec<u8>>) -> HttpRequest {
+    HttpRequest {
         method: "POST",
         scheme: Scheme::Http,
         host: "127.0.0.1".to_owned(),
@@ -29,15 +29,33 @@ pub(crate) fn post(body: impl Into<Vec<u8>>) -> Request {
 }
 
 /// A request without a body over plain HTTP.
-pub(crate) fn get() -> Request {
-    Request {
+pub(crate) fn get() -> HttpRequest {
+    HttpRequest {
         method: "GET",
         ..post("")
     }
 }
 
+/// `key` as a credential, which only a registry gives.
+pub(crate) fn secret(key: &str) -> Secret {
+    let private = FileFacts {
+        regular: true,
+        mode: 0o600,
+        links: 1,
+        owned: true,
+        home_mode: 0o700,
+        home_owned: true,
+    };
+    let text = format!(
+        r#"{{"version":2,"providers":[{{"id":"p","type":"openai_compatible","openai_compatible":
+        {{"base_url":"http://127.0.0.1/v1","model":"m","api_key":"{key}","api":"chat_completions"}}}}]}}"#
+    );
+    let registry = Registry::parse(text.as_bytes(), &private).unwrap();
+    registry.credentials().next().unwrap().clone()
+}
+
 /// An exchange of `request` that starts at zero.
-pub(crate) fn exchange(request: Request, limits: &Limits) -> Exchange {
+pub(crate) fn exchange(request: HttpRequest, limits: &Limits) -> Exchange {
     Exchange::new(Instant::ZERO, request, None, None, limits).unwrap()
 }
 
@@ -113,7 +131,7 @@ pub(crate) fn feed(exchange: &mut Exchange, outcome: &mut Outcome, now: Instant,
 /// Feeds `pieces` in turn to a connected exchange whose writes all succeed,
 /// then `end`; stops as soon as the exchange is over.
 fn run(
-    request: &Request,
+    request: &HttpRequest,
     limits: &Limits,
     pieces: &[&[u8]],
     end: Input<'_>,
@@ -143,7 +161,7 @@ fn run(
 /// byte, and drained late: all must agree (chunk and drain laws).
 #[track_caller]
 pub(crate) fn answer_to(
-    request: &Request,
+    request: &HttpRequest,
     limits: &Limits,
     bytes: &[u8],
     end: Input<'_>,

@@ -3,7 +3,8 @@
 use crate::session::{Authority, Cuts, Session, VERSIONS, secure_post};
 use crate::support::{Random, at};
 use agentx_core::machine::Machine;
-use agentx_pump::http1::{CutAt, Input, Phase, Request, SEND_STEP_BYTES, TransportFailure};
+use agentx_providers::http::HttpRequest;
+use agentx_pump::http1::{CutAt, Input, Phase, SEND_STEP_BYTES, TransportFailure};
 use agentx_pump::tls::TlsFault;
 use rustls::{AlertDescription, Error};
 
@@ -44,7 +45,7 @@ fn a_request_is_asked_and_answered() {
 #[test]
 fn an_address_is_a_name_too() {
     let authority = Authority::new();
-    let request = Request {
+    let request = HttpRequest {
         host: "127.0.0.1".to_owned(),
         ..secure_post("question")
     };

@@ -2,7 +2,8 @@
 
 use crate::session::{Authority, Cuts, Session, VERSIONS, secure_post};
 use crate::support::Random;
-use agentx_pump::http1::{Exchange, Limits, Request, TransportFailure};
+use agentx_providers::http::HttpRequest;
+use agentx_pump::http1::{Exchange, Limits, TransportFailure};
 use agentx_pump::tls::TlsFault;
 use rustls::{AlertDescription, Error};
 
@@ -37,7 +38,7 @@ fn an_unknown_authority_is_refused_with_an_alert() {
 #[test]
 fn a_certificate_must_be_for_the_host_and_for_today() {
     let authority = Authority::new();
-    let other = Request {
+    let other = HttpRequest {
         host: "example.test".to_owned(),
         ..secure_post("question")
     };
@@ -122,7 +123,7 @@ fn an_alert_of_the_peer_is_told() {
 
 #[test]
 fn a_host_that_no_certificate_can_name_is_refused() {
-    let request = Request {
+    let request = HttpRequest {
         host: "-not-a-name-".to_owned(),
         ..secure_post("question")
     };

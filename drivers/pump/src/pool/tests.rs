@@ -1,0 +1,170 @@
+use super::*;
+use agentx_core::json::RawJson;
+use agentx_core::tool::{Access, ToolCall};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+
+/// Long enough for every test that ends; never waited out.
+const LONG: Duration = Duration::from_secs(300);
+
+fn request(name: &str) -> Box<ToolRequest> {
+    Box::new(ToolRequest {
+        call: ToolCall {
+            id: "toolu_1".into(),
+            name: name.into(),
+            input: RawJson::parse("{}").unwrap(),
+        },
+        access: Access::Granted,
+        directories: [].into(),
+        environment: Arc::default(),
+    })
+}
+
+/// A pool, and the answers it posts.
+fn pool(
+    body: impl Fn(&ToolRequest, &CancelToken) -> ToolOutcome + Send + Sync + 'static,
+) -> (Pool, Receiver<News>) {
+    let (sender, news) = channel();
+    let post: Post = Arc::new(move |item| sender.send(item).unwrap());
+    (Pool::with_body(Arc::new(body), post), news)
+}
+
+fn answered(news: &Receiver<News>) -> (EffectId, ToolOutcome) {
+    match news.recv().unwrap() {
+        News::Answer(id, Answer::Tool(outcome)) => (id, outcome),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Lets bodies go on when it is opened.
+#[derive(Clone, Default)]
+struct Door(Arc<(Mutex<bool>, Condvar)>);
+
+impl Door {
+    fn pass(&self) {
+        let mut open = self.0.0.lock().unwrap();
+        while !*open {
+            open = self.0.1.wait(open).unwrap();
+        }
+    }
+
+    fn open(&self) {
+        *self.0.0.lock().unwrap() = true;
+        self.0.1.notify_all();
+    }
+}
+
+#[test]
+fn a_body_that_panics_is_an_error_of_its_call_alone() {
+    let (pool, news) = pool(|request, _| {
+        assert_eq!(&*request.call.name, "sound", "a fault of the body");
+        ToolOutcome::text("done")
+    });
+    for round in 0..2 * THREADS as u64 {
+        pool.start(EffectId(round), request("broken"));
+        let (id, outcome) = answered(&news);
+        assert_eq!((id, outcome.is_error), (EffectId(round), true));
+    }
+    pool.start(EffectId(99), request("sound"));
+    assert_eq!(
+        answered(&news),
+        (EffectId(99), ToolOutcome::text("done")),
+        "no thread was lost"
+    );
+    assert!(pool.join(LONG));
+}
+
+#[test]
+fn further_calls_wait_for_a_thread() {
+    // A round passes only with as many bodies at once, and never with more.
+    let round = Barrier::new(THREADS);
+    let running = AtomicUsize::new(0);
+    let (pool, news) = pool(move |_, _| {
+        let before = running.fetch_add(1, Ordering::SeqCst);
+        round.wait();
+        running.fetch_sub(1, Ordering::SeqCst);
+        ToolOutcome::text(if before < THREADS {
+            "in turn"
+        } else {
+            "too many"
+        })
+    });
+    let calls = 3 * THREADS as u64;
+    for id in 0..calls {
+        pool.start(EffectId(id), request("any"));
+    }
+    let mut ids: Vec<u64> = (0..calls)
+        .map(|_| {
+            let (id, outcome) = answered(&news);
+            assert_eq!(outcome, ToolOutcome::text("in turn"));
+            id.0
+        })
+        .collect();
+    ids.sort_unstable();
+    assert!(ids.into_iter().eq(0..calls), "each answered once");
+    assert!(pool.join(LONG));
+}
+
+#[test]
+fn a_call_that_is_cancelled_while_it_waits_never_runs() {
+    let door = Door::default();
+    let passed = door.clone();
+    let (pool, news) = pool(move |request, _| {
+        passed.pass();
+        ToolOutcome::text(&*request.call.name)
+    });
+    for id in 0..THREADS as u64 {
+        pool.start(EffectId(id), request("first"));
+    }
+    pool.start(EffectId(100), request("cancelled"));
+    pool.start(EffectId(101), request("last"));
+    pool.cancel(EffectId(100));
+    door.open();
+    for _ in 0..THREADS {
+        assert_eq!(answered(&news).1, ToolOutcome::text("first"));
+    }
+    assert_eq!(answered(&news), (EffectId(101), ToolOutcome::text("last")));
+    assert!(pool.join(LONG));
+    drop(pool);
+    assert!(news.iter().next().is_none(), "nobody answers for it");
+}
+
+#[test]
+fn a_call_that_runs_learns_that_it_is_cancelled() {
+    let (began, begins) = channel();
+    let (pool, news) = pool(move |_, cancel| {
+        began.send(()).unwrap();
+        while !cancel.is_cancelled() {
+            thread::yield_now();
+        }
+        ToolOutcome::error("cancelled")
+    });
+    pool.start(EffectId(1), request("any"));
+    begins.recv().unwrap();
+    // Of nobody's effect nothing comes.
+    pool.cancel(EffectId(7));
+    pool.cancel(EffectId(1));
+    assert_eq!(
+        answered(&news),
+        (EffectId(1), ToolOutcome::error("cancelled"))
+    );
+    pool.cancel(EffectId(1));
+    assert!(pool.join(LONG));
+}
+
+#[test]
+fn joining_waits_for_the_bodies_and_no_longer_than_it_may() {
+    let door = Door::default();
+    let passed = door.clone();
+    let (pool, news) = pool(move |_, _| {
+        passed.pass();
+        ToolOutcome::text("done")
+    });
+    assert!(pool.join(Duration::ZERO), "nothing runs");
+    pool.start(EffectId(1), request("any"));
+    assert!(!pool.join(Duration::ZERO));
+    door.open();
+    assert!(pool.join(LONG));
+    assert_eq!(answered(&news), (EffectId(1), ToolOutcome::text("done")));
+}

@@ -1,0 +1,121 @@
+//! Over plain TCP.
+
+use crate::support::{Server, answer, ask, ask_port, read_request, saying, stream};
+use crate::tls::Authority;
+use agentx_core::model::ErrorCategory;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, TcpListener};
+use std::sync::mpsc::channel;
+
+#[test]
+fn an_answer_is_told() {
+    let (sender, asked) = channel();
+    let server = Server::start([Box::new(move |mut socket: std::net::TcpStream| {
+        sender.send(read_request(&mut socket)).unwrap();
+        let text = answer(&stream(["good ", "day"]));
+        socket.write_all(text.as_bytes()).unwrap();
+    }) as _]);
+    ask_port(server.port, "hello?").finished("good day");
+    let asked = asked.recv().unwrap();
+    assert!(asked.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"));
+    assert!(asked.contains("authorization: Bearer sk-test-0123456789\r\n"));
+    assert!(asked.contains("hello?"));
+    server.join();
+}
+
+#[test]
+fn an_answer_may_come_byte_by_byte() {
+    let server = Server::start([Box::new(|mut socket: std::net::TcpStream| {
+        read_request(&mut socket);
+        socket.set_nodelay(true).unwrap();
+        for byte in answer(&stream(["good ", "day"])).into_bytes() {
+            socket.write_all(&[byte]).unwrap();
+        }
+    }) as _]);
+    ask_port(server.port, "hi").finished("good day");
+    server.join();
+}
+
+#[test]
+fn a_large_request_and_more_deltas_than_can_wait_come_through() {
+    let texts: Vec<String> = (0..5_000).map(|n| format!("{n} ")).collect();
+    let events = stream(texts.iter().map(String::as_str));
+    let prompt = "x".repeat(3_000_000);
+    let (sender, asked) = channel();
+    let server = Server::start([Box::new(move |mut socket: std::net::TcpStream| {
+        sender.send(read_request(&mut socket)).unwrap();
+        socket.write_all(answer(&events).as_bytes()).unwrap();
+    }) as _]);
+    ask_port(server.port, &prompt).finished(&texts.concat());
+    assert!(asked.recv().unwrap().contains(&prompt));
+    server.join();
+}
+
+#[test]
+fn a_refusal_during_the_upload_is_read() {
+    let server = Server::start([Box::new(|mut socket: std::net::TcpStream| {
+        let mut some = [0; 1_000];
+        socket.read_exact(&mut some).unwrap();
+        let text = "HTTP/1.1 413 Large\r\ncontent-length: 2\r\n\r\nno";
+        socket.write_all(text.as_bytes()).unwrap();
+        // Until the other side is gone, so that no reset overtakes the answer.
+        let _ = std::io::copy(&mut socket, &mut std::io::sink());
+    }) as _]);
+    let told = ask_port(server.port, &"x".repeat(20_000_000));
+    let failure = told.failure();
+    assert_eq!(
+        (failure.category, failure.status),
+        (ErrorCategory::InvalidRequest, Some(413))
+    );
+    server.join();
+}
+
+// covers: DEC-41
+#[test]
+fn a_server_that_goes_away_in_its_answer_has_failed() {
+    let whole = answer(&stream(["good ", "day"]));
+    let (cut, _) = whole.split_at(whole.find("day").unwrap());
+    let server = Server::saying(cut.to_owned());
+    let told = ask_port(server.port, "hi");
+    assert_eq!(told.failure().category, ErrorCategory::ServerError);
+    assert_eq!(told.text, "good ", "what came before is told");
+    server.join();
+}
+
+#[test]
+fn a_busy_server_is_asked_again() {
+    let busy = "HTTP/1.1 503 Busy\r\nretry-after-ms: 1\r\ncontent-length: 0\r\n\r\n";
+    let server = Server::start([
+        saying(busy.to_owned()),
+        saying(answer(&stream(["good day"]))),
+    ]);
+    let told = ask_port(server.port, "hi");
+    told.finished("good day");
+    assert_eq!(told.warnings.len(), 1, "{:?}", told.warnings);
+    server.join();
+}
+
+#[test]
+fn a_port_where_nobody_listens_is_told() {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    drop(listener);
+    let told = ask_port(port, "hi");
+    let failure = told.failure();
+    assert_eq!(
+        (failure.category, failure.status),
+        (ErrorCategory::Unknown, None)
+    );
+    assert!(failure.message.contains("refused"), "{}", failure.message);
+    assert_eq!(told.warnings.len(), 3, "it was tried four times");
+}
+
+#[test]
+fn a_name_that_nobody_has_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let ca_file = Authority::new().write_to(folder.path());
+    let told = ask("https://nowhere.invalid/v1", Some(&ca_file), "hi");
+    let failure = told.failure();
+    assert_eq!(failure.category, ErrorCategory::Unknown);
+    assert!(failure.message.contains("name"), "{}", failure.message);
+}
