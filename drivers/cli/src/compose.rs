@@ -18,9 +18,9 @@ use agentx_core::schema::permission::PermissionMode;
 use agentx_core::time::{Instant, WallTime};
 use agentx_providers::provider;
 use agentx_providers::registry::{Descriptor, Entry, Registry};
+use agentx_pump::http1;
 use agentx_pump::tls::TrustStore;
 use agentx_pump::world::World;
-use agentx_pump::{Secret, http1};
 use agentx_tools::{Toolbox, ToolboxConfig};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -72,7 +72,7 @@ impl Parts<'_> {
         let credential = self.entry.api_key.as_ref();
         let world = World {
             provider,
-            credential: credential.map(|key| Secret::new(key.expose())),
+            credential: credential.cloned(),
             toolbox: Arc::new(Toolbox::new(self.tools)),
             trust: Arc::new(TrustStore::new()),
             http: http1::Limits::DEFAULT,
