@@ -108,11 +108,12 @@ fn a_write_that_fails_is_told_once_and_is_the_end() {
         Act::Take(0),
         Act::Lie,
     ] {
-        let output = Scripted::new([Act::Take(10), fault]);
+        // Less than the first record: whether others wait by then is a matter of luck.
+        let output = Scripted::new([Act::Take(8), fault]);
         let (flushed, news) = write_to(&output, &records());
         assert_eq!(flushed, Flushed::Failed);
-        assert_eq!(news, [News::Wrote(10), News::WriteFailed]);
-        assert_eq!(output.text(), "record 0\nr");
+        assert_eq!(news, [News::Wrote(8), News::WriteFailed]);
+        assert_eq!(output.text(), "record 0");
     }
 }
 
