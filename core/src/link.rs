@@ -10,7 +10,7 @@
 //!                    \__________________\____> latched
 //! ```
 
-use crate::frame::Framer;
+use crate::frame::{FrameError, Framer, Line};
 use crate::guard::Guard;
 use crate::json::{RawJson, Reason, ScanLimits, Scanner, Writer};
 use crate::limits::Limits;
@@ -139,46 +139,14 @@ impl Link {
     /// The next record of `bytes`, which shrinks by what was taken. `None`: all
     /// is taken, and an unfinished line is kept.
     pub fn next(&mut self, bytes: &mut &[u8], limits: &Limits) -> Option<Result<Inbound, Fault>> {
-        let line = match self.framer.next(bytes)? {
-            Ok(line) => line,
-            Err(error) => {
-                return Some(Err(Fault::new(
-                    error.line,
-                    error.byte,
-                    error.reason,
-                    error.source,
-                )));
-            }
-        };
-        Some(read(
-            &mut self.scanner,
-            &self.session_id,
-            line.number,
-            line.bytes,
-            limits,
-        ))
+        let line = self.framer.next(bytes)?;
+        Some(read(&mut self.scanner, &self.session_id, line, limits))
     }
 
     /// The record that the end of the input completes, if any (WIRE-EOF-001).
     pub fn end(&mut self, limits: &Limits) -> Option<Result<Inbound, Fault>> {
-        let line = match self.framer.end()? {
-            Ok(line) => line,
-            Err(error) => {
-                return Some(Err(Fault::new(
-                    error.line,
-                    error.byte,
-                    error.reason,
-                    error.source,
-                )));
-            }
-        };
-        Some(read(
-            &mut self.scanner,
-            &self.session_id,
-            line.number,
-            line.bytes,
-            limits,
-        ))
+        let line = self.framer.end()?;
+        Some(read(&mut self.scanner, &self.session_id, line, limits))
     }
 
     // ---- out ------------------------------------------------------------------------
@@ -303,11 +271,12 @@ impl Fault {
 fn read(
     scanner: &mut Scanner,
     session_id: &str,
-    line: u64,
-    bytes: &[u8],
+    line: Result<Line<'_>, FrameError<'_>>,
     limits: &Limits,
 ) -> Result<Inbound, Fault> {
-    let fault = |at: usize, reason| Fault::new(line, at.saturating_add(1), reason, bytes);
+    let Line { number, bytes, .. } =
+        line.map_err(|error| Fault::new(error.line, error.byte, error.reason, error.source))?;
+    let fault = |at: usize, reason| Fault::new(number, at.saturating_add(1), reason, bytes);
     let depths = ScanLimits {
         max_depth: limits.depth,
         node_depth: limits.node_depth,

@@ -149,6 +149,15 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// No tokens.
+    pub const ZERO: Self = Self {
+        input_tokens: 0,
+        output_tokens: 0,
+        cache_creation_input_tokens: 0,
+        cache_read_input_tokens: 0,
+        reasoning_output_tokens: 0,
+    };
+
     /// All tokens of the request and the answer.
     #[must_use]
     pub const fn total(&self) -> u64 {

@@ -10,9 +10,9 @@ mod read;
 mod rules;
 mod secret;
 
+pub use agentx_core::agent_loop::Pricing;
 pub use entry::{Api, Entry, ProviderType, TokenLimits};
 pub(crate) use entry::{Route, Routing, ScriptSource};
-pub use pricing::Pricing;
 pub use secret::Secret;
 
 use std::fmt;

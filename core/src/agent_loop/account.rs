@@ -17,14 +17,18 @@ pub struct Pricing {
 }
 
 impl Pricing {
-    /// What `usage` costs, in 10^-12 USD.
+    /// What `usage` costs, in 10^-12 USD; stops at the largest amount.
     #[must_use]
     pub fn cost(&self, usage: &Usage) -> u128 {
-        let part = |tokens: u64, price: u64| u128::from(tokens) * u128::from(price);
-        part(usage.input_tokens, self.input)
-            + part(usage.output_tokens, self.output)
-            + part(usage.cache_read_input_tokens, self.cache_read)
-            + part(usage.cache_creation_input_tokens, self.cache_write)
+        [
+            (usage.input_tokens, self.input),
+            (usage.output_tokens, self.output),
+            (usage.cache_read_input_tokens, self.cache_read),
+            (usage.cache_creation_input_tokens, self.cache_write),
+        ]
+        .into_iter()
+        .map(|(tokens, price)| u128::from(tokens) * u128::from(price))
+        .fold(0, u128::saturating_add)
     }
 }
 
@@ -46,14 +50,14 @@ impl Account {
             pricing,
             budget,
             spent: 0,
-            usage: ZERO,
+            usage: Usage::ZERO,
             requests: 0,
         }
     }
 
     /// Starts the books of the next prompt (DEC-27).
     pub(crate) const fn next_prompt(&mut self) {
-        self.usage = ZERO;
+        self.usage = Usage::ZERO;
         self.requests = 0;
     }
 
@@ -93,14 +97,6 @@ impl Account {
     }
 }
 
-const ZERO: Usage = Usage {
-    input_tokens: 0,
-    output_tokens: 0,
-    cache_creation_input_tokens: 0,
-    cache_read_input_tokens: 0,
-    reasoning_output_tokens: 0,
-};
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,6 +121,38 @@ mod tests {
         let mut free = Account::new(Some(free), None);
         free.answer(&usage);
         assert_eq!(free.cost(), Some(0));
+    }
+
+    // covers: DEC-40
+    #[test]
+    fn a_cost_sums_each_kind_of_token_once_and_never_overflows() {
+        let pricing = Pricing {
+            input: 3_000_000,
+            output: 15_000_000,
+            cache_read: 300_000,
+            cache_write: 3_750_000,
+        };
+        let usage = Usage {
+            input_tokens: 1,
+            output_tokens: 10,
+            cache_read_input_tokens: 100,
+            cache_creation_input_tokens: 1_000,
+            reasoning_output_tokens: 9,
+        };
+        assert_eq!(pricing.cost(&usage), 3_933_000_000);
+        let (most, dearest) = (u64::MAX, u64::MAX);
+        let usage = Usage {
+            input_tokens: most,
+            output_tokens: most,
+            ..Usage::default()
+        };
+        let pricing = Pricing {
+            input: dearest,
+            output: dearest,
+            cache_read: 0,
+            cache_write: 0,
+        };
+        assert_eq!(pricing.cost(&usage), u128::MAX);
     }
 
     // covers: DEC-27, DEC-40

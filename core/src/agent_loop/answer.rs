@@ -150,7 +150,7 @@ impl Answer {
             open: None,
             waiting: Vec::new(),
             calls: Vec::new(),
-            usage: ZERO,
+            usage: Usage::ZERO,
             stop: None,
             out: VecDeque::new(),
         }
@@ -452,11 +452,3 @@ impl OpenBlock {
         Some((self.number, piece))
     }
 }
-
-const ZERO: Usage = Usage {
-    input_tokens: 0,
-    output_tokens: 0,
-    cache_creation_input_tokens: 0,
-    cache_read_input_tokens: 0,
-    reasoning_output_tokens: 0,
-};

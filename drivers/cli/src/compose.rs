@@ -2,7 +2,6 @@
 
 use crate::refusal::Refusal;
 use agentx_core::agent::{AgentSession, Config, Output, Provider};
-use agentx_core::agent_loop::Pricing;
 use agentx_core::correlate::OrphanPolicy;
 use agentx_core::guard::Guard;
 use agentx_core::ids::Seed;
@@ -166,12 +165,7 @@ fn selected(entry: &Entry) -> Result<Provider, Refusal> {
         model: Arc::clone(&entry.model),
         reasoning: reasoning(public.efforts, public.default_effort)?,
         effort: entry.default_effort.clone(),
-        pricing: entry.pricing.map(|pricing| Pricing {
-            input: pricing.input,
-            output: pricing.output,
-            cache_read: pricing.cache_read,
-            cache_write: pricing.cache_write,
-        }),
+        pricing: entry.pricing,
         context_window: entry.limits.context_window,
         max_output_tokens: entry.limits.max_output_tokens,
     })

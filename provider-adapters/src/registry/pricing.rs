@@ -1,40 +1,6 @@
-//! What tokens cost.
+//! Prices of tokens, read from their decimal text.
 
 use crate::limits::PRICE_PER_TOKEN;
-use agentx_core::model::Usage;
-
-/// Prices in 10^-12 USD per token (DEC-40). One with all zeros is a known
-/// price of nothing (WIRE-012).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pricing {
-    /// A prompt token.
-    pub input: u64,
-    /// A token of the answer.
-    pub output: u64,
-    /// A prompt token read from a cache; as `input` when not declared.
-    pub cache_read: u64,
-    /// A prompt token written to a cache; as `input` when not declared.
-    pub cache_write: u64,
-}
-
-impl Pricing {
-    /// Cost of these tokens in 10^-12 USD.
-    #[must_use]
-    pub const fn cost(&self, usage: &Usage) -> u64 {
-        let input = usage.input_tokens.saturating_mul(self.input);
-        let output = usage.output_tokens.saturating_mul(self.output);
-        let read = usage
-            .cache_read_input_tokens
-            .saturating_mul(self.cache_read);
-        let written = usage
-            .cache_creation_input_tokens
-            .saturating_mul(self.cache_write);
-        input
-            .saturating_add(output)
-            .saturating_add(read)
-            .saturating_add(written)
-    }
-}
 
 /// USD per million tokens, as the text of a JSON number, in 10^-12 USD per
 /// token: the same digits with the point six places further right.
@@ -112,27 +78,5 @@ mod tests {
         ] {
             assert!(per_token(text).is_err(), "{text}");
         }
-    }
-
-    // covers: DEC-40
-    #[test]
-    fn a_cost_sums_each_kind_of_token_once() {
-        let pricing = Pricing {
-            input: 3_000_000,
-            output: 15_000_000,
-            cache_read: 300_000,
-            cache_write: 3_750_000,
-        };
-        let usage = Usage {
-            input_tokens: 1,
-            output_tokens: 10,
-            cache_read_input_tokens: 100,
-            cache_creation_input_tokens: 1000,
-            reasoning_output_tokens: 9,
-        };
-        assert_eq!(
-            pricing.cost(&usage),
-            3_000_000 + 150_000_000 + 30_000_000 + 3_750_000_000
-        );
     }
 }
