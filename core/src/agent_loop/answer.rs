@@ -166,6 +166,11 @@ impl Answer {
         self.usage
     }
 
+    /// Ids of the calls that have begun.
+    pub(crate) fn call_ids(&self) -> impl Iterator<Item = Arc<str>> + '_ {
+        self.calls.iter().map(|open| Arc::clone(&open.call.id))
+    }
+
     /// Takes one delta. `map_id` gives the session-wide id of a call (DEC-35).
     pub(crate) fn delta(&mut self, delta: Delta, map_id: impl FnOnce(&str) -> Arc<str>) {
         if !self.started && !matches!(delta, Delta::MessageId(_)) {
