@@ -14,6 +14,7 @@ mod partial;
 mod permission;
 mod queue;
 mod scenarios;
+mod store;
 mod tools;
 mod turns;
 mod walk;

@@ -1,0 +1,181 @@
+//! Commits on their way to the disk, off the path of those who wait for a
+//! commit (DEC-32).
+
+use crate::error::StoreError;
+use crate::folder::Folder;
+use crate::limits::{LEFT_LOG_BYTES, LOG_BYTES, SYNC_DELAY};
+use crate::schema;
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// A thread that syncs soon after each commit.
+#[derive(Debug)]
+pub(crate) struct Syncer {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// When the oldest commit was made that is not synced.
+    dirty: Option<Instant>,
+    closing: bool,
+    /// What the disk said; no later batch counts as stored.
+    failed: Option<StoreError>,
+}
+
+impl Syncer {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    ///
+    /// When there is none to be had.
+    pub(crate) fn start(folder: Folder) -> Result<Self, StoreError> {
+        let shared = Arc::new(Shared::default());
+        let body = {
+            let shared = Arc::clone(&shared);
+            move || shared.run(&folder)
+        };
+        let thread = thread::Builder::new().name("store-sync".into()).spawn(body);
+        let thread = thread.map_err(|error| StoreError::System(format!("no thread: {error}")))?;
+        Ok(Self {
+            shared,
+            thread: Some(thread),
+        })
+    }
+
+    /// Whether commits still reach the disk.
+    ///
+    /// # Errors
+    ///
+    /// When one could not be synced.
+    pub(crate) fn check(&self) -> Result<(), StoreError> {
+        self.shared.lock().failed.clone().map_or(Ok(()), Err)
+    }
+
+    /// Notes a commit.
+    pub(crate) fn committed(&self) {
+        let mut state = self.shared.lock();
+        if state.dirty.is_none() {
+            state.dirty = Some(Instant::now());
+            self.shared.changed.notify_all();
+        }
+    }
+}
+
+impl Drop for Syncer {
+    fn drop(&mut self) {
+        self.shared.lock().closing = true;
+        self.shared.changed.notify_all();
+        if let Some(thread) = self.thread.take() {
+            // It has nothing to tell that would matter any more.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn run(&self, folder: &Folder) {
+        let mut disk = Disk {
+            folder,
+            log: None,
+            named: false,
+        };
+        while let Some(closing) = self.wait() {
+            if let Err(error) = disk.sync(closing) {
+                self.lock().failed = Some(error);
+                return;
+            }
+        }
+    }
+
+    /// Waits until something is to be synced; says whether nothing will follow.
+    /// `None` when there is nothing left.
+    fn wait(&self) -> Option<bool> {
+        let mut state = self.lock();
+        loop {
+            let left = match state.dirty {
+                Some(since) => SYNC_DELAY.checked_sub(since.elapsed()),
+                None if state.closing => return None,
+                None => {
+                    let woken = self.changed.wait(state);
+                    state = woken.unwrap_or_else(PoisonError::into_inner);
+                    continue;
+                }
+            };
+            match left {
+                Some(left) if !state.closing => {
+                    let woken = self.changed.wait_timeout(state, left);
+                    state = woken.unwrap_or_else(PoisonError::into_inner).0;
+                }
+                _ => {
+                    state.dirty = None;
+                    return Some(state.closing);
+                }
+            }
+        }
+    }
+}
+
+/// What the thread has open.
+struct Disk<'a> {
+    folder: &'a Folder,
+    /// The log of the database. It is no file that locks are kept on, so it
+    /// may be opened and closed beside the database.
+    log: Option<File>,
+    /// Whether the names of the files are synced.
+    named: bool,
+}
+
+impl Disk<'_> {
+    /// Syncs the log, and writes its pages back where it has grown long.
+    fn sync(&mut self, closing: bool) -> Result<(), StoreError> {
+        let failed = |error: std::io::Error| StoreError::System(format!("sync failed: {error}"));
+        let log = match &self.log {
+            Some(log) => log,
+            None => self
+                .log
+                .insert(File::open(self.log_path()).map_err(failed)?),
+        };
+        log.sync_data().map_err(failed)?;
+        let bytes = log.metadata().map_err(failed)?.len();
+        if !self.named {
+            self.folder.sync().map_err(failed)?;
+            self.named = true;
+        }
+        // Other processes may be in the way; then a later sync does it.
+        if closing && bytes > LEFT_LOG_BYTES {
+            let _ = self.write_back("PRAGMA wal_checkpoint(TRUNCATE)");
+        } else if bytes > LOG_BYTES {
+            let _ = self.write_back("PRAGMA wal_checkpoint(PASSIVE)");
+        }
+        Ok(())
+    }
+
+    fn log_path(&self) -> PathBuf {
+        let mut path = self.folder.database().into_os_string();
+        path.push("-wal");
+        path.into()
+    }
+
+    /// Writes the log's pages back into the database, so that the log begins
+    /// anew. Waits for nobody.
+    fn write_back(&self, how: &str) -> Result<(), StoreError> {
+        let database = schema::connect(&self.folder.database())?;
+        database.busy_timeout(Duration::ZERO)?;
+        Ok(database.query_row(how, [], |_| Ok(()))?)
+    }
+}
