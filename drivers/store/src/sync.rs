@@ -94,22 +94,22 @@ impl Shared {
             log: None,
             named: false,
         };
-        while let Some(closing) = self.wait() {
-            if let Err(error) = disk.sync(closing) {
+        while self.wait() {
+            if let Err(error) = disk.sync() {
                 self.lock().failed = Some(error);
                 return;
             }
         }
+        disk.close();
     }
 
-    /// Waits until something is to be synced; says whether nothing will follow.
-    /// `None` when there is nothing left.
-    fn wait(&self) -> Option<bool> {
+    /// Waits until something is to be synced; false when nothing will be.
+    fn wait(&self) -> bool {
         let mut state = self.lock();
         loop {
             let left = match state.dirty {
                 Some(since) => SYNC_DELAY.checked_sub(since.elapsed()),
-                None if state.closing => return None,
+                None if state.closing => return false,
                 None => {
                     let woken = self.changed.wait(state);
                     state = woken.unwrap_or_else(PoisonError::into_inner);
@@ -123,7 +123,7 @@ impl Shared {
                 }
                 _ => {
                     state.dirty = None;
-                    return Some(state.closing);
+                    return true;
                 }
             }
         }
@@ -142,7 +142,7 @@ struct Disk<'a> {
 
 impl Disk<'_> {
     /// Syncs the log, and writes its pages back where it has grown long.
-    fn sync(&mut self, closing: bool) -> Result<(), StoreError> {
+    fn sync(&mut self) -> Result<(), StoreError> {
         let failed = |error: std::io::Error| StoreError::System(format!("sync failed: {error}"));
         let log = match &self.log {
             Some(log) => log,
@@ -156,13 +156,19 @@ impl Disk<'_> {
             self.folder.sync().map_err(failed)?;
             self.named = true;
         }
-        // Other processes may be in the way; then a later sync does it.
-        if closing && bytes > LEFT_LOG_BYTES {
-            let _ = self.write_back("PRAGMA wal_checkpoint(TRUNCATE)");
-        } else if bytes > LOG_BYTES {
+        if bytes > LOG_BYTES {
+            // Another process may be in the way; then a later sync does it.
             let _ = self.write_back("PRAGMA wal_checkpoint(PASSIVE)");
         }
         Ok(())
+    }
+
+    /// Leaves no long log to the next process, unless another one is at work.
+    fn close(&self) {
+        let facts = self.log.as_ref().and_then(|log| log.metadata().ok());
+        if facts.is_some_and(|facts| facts.len() > LEFT_LOG_BYTES) {
+            let _ = self.write_back("PRAGMA wal_checkpoint(TRUNCATE)");
+        }
     }
 
     fn log_path(&self) -> PathBuf {
