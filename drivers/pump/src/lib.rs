@@ -5,12 +5,13 @@
 //! ([`http1`]), the TLS layer under it ([`tls`]), one model request from start
 //! to end ([`model`]), the queue between a session and a descriptor
 //! ([`queue`]). Threads that no runtime replaces: stdin, stdout and stderr
-//! ([`stdio`]), tools ([`pool`]), signals ([`signals`]). And the loop body that
+//! ([`stdio`]), tools ([`pool`]), signals ([`signals`]), the session store. And the loop body that
 //! ties them to a session ([`pump`]).
 #![forbid(unsafe_code)]
 
 mod convert;
 pub mod http1;
+mod keeper;
 pub mod model;
 pub mod pool;
 pub mod pump;

@@ -13,6 +13,7 @@
 //! Threads and runs answer through a [`Post`]; the runtime makes it from its
 //! own channel, queues first and wakes then.
 
+use crate::keeper::Keeper;
 use crate::model::ModelRun;
 use crate::pool::Pool;
 use crate::signals;
@@ -47,6 +48,8 @@ pub enum News {
     WriteFailed,
     /// An effect ended.
     Answer(EffectId, Answer),
+    /// A batch was stored, or why not.
+    Stored(EffectId, Result<(), String>),
     /// A signal asks for the end, with this exit status.
     Signal(u8),
 }
@@ -77,6 +80,9 @@ const REAP_GRACE: Duration = Duration::from_secs(4);
 /// How long the last records may take to be written after a signal.
 const FLUSH_GRACE: Duration = Duration::from_secs(2);
 
+/// How long the session store may take to sync its last batch.
+const CLOSE_GRACE: Duration = Duration::from_secs(2);
+
 /// The host of this process stands for stdin and stdout, or neither does.
 enum Wire {
     Records {
@@ -99,6 +105,7 @@ pub struct Pump {
     session: AgentSession,
     world: World,
     pool: Pool,
+    keeper: Keeper,
     wire: Wire,
     log: Log,
     started: std::time::Instant,
@@ -127,7 +134,7 @@ impl Pump {
     /// When a thread or a signal handler cannot be set up.
     pub fn start(
         session: AgentSession,
-        world: World,
+        mut world: World,
         stdio: Stdio,
         post: &Post,
     ) -> io::Result<Self> {
@@ -136,10 +143,12 @@ impl Pump {
         let (wire, prompts) = open(stdio, post)?;
         let one_shot = matches!(wire, Wire::Text { .. } | Wire::Records { gate: None, .. });
         let pool = Pool::new(Arc::clone(&world.toolbox), Arc::clone(post));
+        let keeper = Keeper::new(world.store.take(), Arc::clone(post));
         let mut pump = Self {
             session,
             world,
             pool,
+            keeper,
             wire,
             log,
             started: std::time::Instant::now(),
@@ -203,6 +212,13 @@ impl Pump {
             }
             News::WriteFailed => self.feed(Input::WriteFailed),
             News::Answer(id, answer) => self.feed(Input::Done(id, answer)),
+            News::Stored(id, kept) => {
+                if let Err(why) = &kept {
+                    self.log
+                        .line(&format!("agentx: error: the session store: {why}"));
+                }
+                self.feed(Input::Done(id, Answer::Stored(verdict(kept.is_ok()))));
+            }
             News::Signal(status) => {
                 self.signalled = true;
                 self.feed(Input::Command(Command::Shutdown { status }));
@@ -250,6 +266,10 @@ impl Pump {
                 }
             },
             Wire::Host { .. } => {}
+        }
+        if !self.keeper.close(CLOSE_GRACE) {
+            self.log
+                .line("agentx: warning: the session store was not closed in time");
         }
         self.log.finish();
         status
@@ -331,6 +351,7 @@ impl Pump {
                     .is_some_and(|persist| persist(&updates));
                 self.answer(id, Answer::Persisted(verdict(stored)));
             }
+            Request::Store(batch) => self.keeper.store(id, batch),
             Request::FlushRemote => self.answer(id, Answer::Flushed(Verdict::Passed)),
             Request::Vet(mut copy) => {
                 let passed = match &mut self.world.validator {
