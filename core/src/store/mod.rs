@@ -22,6 +22,7 @@ pub(crate) use entry::{blocks, result_content};
 pub use read::EntryFault;
 pub use restore::{Restored, Restorer, UNCONFIRMED};
 
+use crate::schema::grammar::{PROMPT_UUID_VERSIONS, is_uuid};
 use crate::time::WallTime;
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -87,6 +88,12 @@ pub enum Beginning {
     Resumed(u64),
     /// Entries of another session.
     Forked(Origin),
+}
+
+/// Whether `text` may be the id of a session: a UUID in its canonical form.
+#[must_use]
+pub fn is_session_id(text: &str) -> bool {
+    is_uuid(text, PROMPT_UUID_VERSIONS)
 }
 
 /// Characters of the title of a session.

@@ -20,9 +20,11 @@ mod home;
 mod logging;
 mod money;
 mod options;
+mod persistence;
 mod prompt;
 mod refusal;
 mod session;
+mod sessions;
 
 use options::Invocation;
 use refusal::Refusal;
@@ -44,11 +46,12 @@ fn run() -> u8 {
     let status = options::read(std::env::args_os()).and_then(|invocation| match invocation {
         Invocation::Run(options) => session::run(*options),
         Invocation::Demo(output) => demo::run(output),
+        Invocation::Sessions(question) => sessions::run(&question),
         Invocation::Say(text) => Ok(say(&text)),
     });
     status.unwrap_or_else(|refusal: Refusal| {
         complain(format_args!("error: {refusal}"));
-        refusal::STATUS
+        refusal.status()
     })
 }
 

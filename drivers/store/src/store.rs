@@ -172,6 +172,9 @@ impl Store {
         id: &str,
         mut each: impl FnMut(Entry, &str) -> Result<(), E>,
     ) -> Result<Summary, E> {
+        // One look at a session that may be growing.
+        let look = self.database.unchecked_transaction();
+        let _look = look.map_err(StoreError::from)?;
         let (summary, number) = self.find(id)?.ok_or(StoreError::Unknown)?;
         let query = "SELECT place, body FROM entry WHERE place >= ?1 AND place < ?2 ORDER BY place";
         let mut statement = self.database.prepare(query).map_err(StoreError::from)?;

@@ -309,7 +309,7 @@ fn thinking_is_stored_with_its_signature_and_half_a_call_only_by_its_id() {
 fn context_is_stored_with_its_uuid_where_it_joins_the_history() {
     let mut b = new();
     let replay = json!({"uuid": uuid(5), "session_id": uuid(77), "isReplay": true});
-    b.user_with("earlier", replay.clone());
+    b.user_with("earlier", replay);
     assert!(b.storing().is_none(), "no session without a prompt");
     b.prompt(1, "go");
     let mut entries = b.store_all();
