@@ -14,6 +14,7 @@
 use crate::limits::{MAX_LINKS, MAX_PATH_BYTES};
 use crate::stop::Stop;
 use crate::text::shown;
+use agentx_core::guard::Guard;
 use agentx_core::tool::{Access, ToolRequest};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::fs::{fstat, open, openat, readlinkat, stat, statat};
@@ -315,6 +316,8 @@ pub(crate) struct Fence {
     home: Place,
     /// The working directories, where the call is bound to them.
     roots: Option<Vec<Identity>>,
+    /// What no message about a path may show.
+    guard: Guard,
 }
 
 impl Fence {
@@ -324,7 +327,7 @@ impl Fence {
     ///
     /// When there is no usable working directory, or when it cannot be told
     /// where `$AGENTX_HOME` lies: then nothing could be kept out of it.
-    pub(crate) fn new(home: &Path, request: &ToolRequest) -> Result<Self, Stop> {
+    pub(crate) fn new(home: &Path, request: &ToolRequest, guard: &Guard) -> Result<Self, Stop> {
         let base = request.directories.first().map(PathBuf::from);
         let base = base
             .filter(|base| base.is_absolute())
@@ -348,7 +351,12 @@ impl Fence {
                 Some(found.map(|stat| Identity::of(&stat)).collect())
             }
         };
-        Ok(Self { base, home, roots })
+        Ok(Self {
+            base,
+            home,
+            roots,
+            guard: guard.clone(),
+        })
     }
 
     /// Where a path of the input leads, if the call may go there.
@@ -361,7 +369,7 @@ impl Fence {
             let text = format!("The path is longer than {MAX_PATH_BYTES} bytes.");
             return Err(Stop::fault(text));
         }
-        let shown = shown(text);
+        let shown = shown(text, &self.guard);
         if text.contains('\0') {
             return Err(Stop::fault(format!("`{shown}` contains a NUL character.")));
         }
@@ -373,7 +381,7 @@ impl Fence {
 
     /// The first working directory, for a child to run in.
     pub(crate) fn working_directory(&self) -> Result<&Path, Stop> {
-        let shown = shown(&self.base.to_string_lossy());
+        let shown = shown(&self.base.to_string_lossy(), &self.guard);
         let place =
             Place::resolve(&self.base).map_err(|errno| Stop::fault(system_fault(&shown, errno)))?;
         if !matches!(place.leaf, Leaf::Folder) {
@@ -415,9 +423,10 @@ impl Fence {
     }
 }
 
-/// A name as text. What is not UTF-8 in it is shown, but no longer names it.
-pub(crate) fn name_text(name: &OsStr) -> String {
-    shown_name(&String::from_utf8_lossy(name.as_bytes()))
+/// A name as text, with credentials replaced. What is not UTF-8 in it is shown,
+/// but no longer names it.
+pub(crate) fn name_text(name: &OsStr, guard: &Guard) -> String {
+    shown_name(&guard.redact(&String::from_utf8_lossy(name.as_bytes())))
 }
 
 /// A name without the characters that would break a list of names into lines.

@@ -15,7 +15,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 pub(crate) fn run(call: &Call<'_>) -> Result<ToolOutcome, Stop> {
-    let input = BashInput::parse(&call.request.call.input)?;
+    let input = BashInput::parse(&call.request.call.input, call.guard())?;
     let timeout = check(call, &input)?;
     let fence = call.fence()?;
     let directory = fence.working_directory()?;
@@ -29,6 +29,7 @@ pub(crate) fn run(call: &Call<'_>) -> Result<ToolOutcome, Stop> {
         stdin: None,
         stderr: Stderr::Merged,
         keep_chars: config.limits.bash_output_chars,
+        guard: &config.guard,
         timeout,
         ending: &config.limits.ending,
     };

@@ -25,7 +25,7 @@ use std::path::Path;
 const STEP_LINES: usize = 1_024;
 
 pub(crate) fn run(call: &Call<'_>) -> Result<String, Stop> {
-    let input = GrepInput::parse(&call.request.call.input)?;
+    let input = GrepInput::parse(&call.request.call.input, call.guard())?;
     let mut search = Search {
         call,
         regex: compile(call, &input.pattern)?,
@@ -37,7 +37,7 @@ pub(crate) fn run(call: &Call<'_>) -> Result<String, Stop> {
     let filter = Filter::new(call, input.glob.as_deref())?;
     let fence = call.fence()?;
     let given = input.path.as_deref().unwrap_or(".");
-    let shown = shown(given);
+    let shown = shown(given, call.guard());
     let start = fence.enter(given)?;
     let mut notes = Vec::new();
     match &start.leaf {
@@ -49,7 +49,7 @@ pub(crate) fn run(call: &Call<'_>) -> Result<String, Stop> {
             let name = Path::new(given).file_name().map(Path::new);
             if name.is_some_and(|name| filter.admits(name)) {
                 // Whether there is more or not, it is the only file.
-                let _ = search.file(file, &stat, &name_text(OsStr::new(given)))?;
+                let _ = search.file(file, &stat, &name_text(OsStr::new(given), call.guard()))?;
             }
         }
         Leaf::Folder => {
@@ -64,7 +64,7 @@ pub(crate) fn run(call: &Call<'_>) -> Result<String, Stop> {
                     return Ok(ControlFlow::Continue(()));
                 };
                 let path = prefix.join(entry.path);
-                search.file(file, &stat, &name_text(path.as_os_str()))
+                search.file(file, &stat, &name_text(path.as_os_str(), call.guard()))
             })?;
             notes = left_out.notes();
         }
@@ -161,7 +161,7 @@ impl Search<'_> {
             count += 1;
             match self.mode {
                 GrepMode::Content => {
-                    let text = excerpt(line, found.start(), self.call.limits().grep_line_chars);
+                    let text = excerpt(line, found.start(), self.call);
                     let number = index + 1;
                     if self.add(format!("{path}:{number}:{text}")).is_break() {
                         return Ok(ControlFlow::Break(()));
@@ -248,14 +248,19 @@ fn read_whole(call: &Call<'_>, mut file: File, limit: u64) -> Result<Content, St
     }
 }
 
-/// What is shown of a matching line: all of it, or the part around the match.
-fn excerpt(line: &[u8], found: usize, limit: usize) -> String {
-    let text = String::from_utf8_lossy(line);
+/// What is shown of a matching line: all of it, or the part around the match,
+/// which begins at the byte `found`.
+fn excerpt(line: &[u8], found: usize, call: &Call<'_>) -> String {
+    let limit = call.limits().grep_line_chars;
+    let whole = String::from_utf8_lossy(line);
+    let text = call.guard().redact(&whole);
     let total = text.chars().count();
     if total <= limit {
         return text.into_owned();
     }
-    let before = String::from_utf8_lossy(&line[..found]).chars().count();
+    // What is held back begins a credential that the match stands in.
+    let lead_in = String::from_utf8_lossy(&line[..found]);
+    let before = call.guard().redactor().push(&lead_in).chars().count();
     let lead = limit / 4;
     let start = if before + lead < limit {
         0
@@ -268,7 +273,7 @@ fn excerpt(line: &[u8], found: usize, limit: usize) -> String {
         out.push('…');
     }
     out.push_str(first_chars(from_start, limit));
-    let shown = limit.min(total - start);
+    let shown = limit.min(total.saturating_sub(start));
     out.push_str(&format!(" [… {} characters cut]", total - shown));
     out
 }
