@@ -100,7 +100,7 @@ fn the_cuts_of_read_leave_no_part_of_a_key() {
         let text = world.ok("Read", &file_input("f"));
         assert!(text.contains("[redacted]bb\n["), "{before}");
     }
-    for bytes in 20..45 {
+    for bytes in 0..20 {
         world.config.limits.read_bytes = 65_536;
         world.write("f", line(65_536 - bytes, 65_536));
         keeps_quiet(&world.ok("Read", &file_input("f")));
