@@ -105,6 +105,9 @@ pub(crate) const MAX_LINKS: usize = 40;
 /// Bytes read or written between two looks at the cancel token.
 pub(crate) const STEP_BYTES: usize = 64 << 10;
 
+/// Entries of `$AGENTX_HOME` that a file with several links is compared with.
+pub(crate) const MAX_HOME_FILES: usize = 4_096;
+
 /// Bytes of a line that Grep searches between two looks at the cancel token.
 pub(crate) const SEARCH_WINDOW_BYTES: usize = 32 << 10;
 

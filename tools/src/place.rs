@@ -8,17 +8,19 @@
 //! what is opened is what was judged. A folder is recognised under any name,
 //! through bind mounts and on file systems that ignore case.
 //!
-//! A second hard link to a file inside `$AGENTX_HOME` is not recognised; making
-//! one takes the rights to read it.
+//! A second hard link to a file directly in `$AGENTX_HOME`, such as `auth.json`, is
+//! recognised by the file; one to a file further down is not, and making one
+//! takes the rights to read it.
 
-use crate::limits::{MAX_LINKS, MAX_PATH_BYTES};
+use crate::limits::{MAX_HOME_FILES, MAX_LINKS, MAX_PATH_BYTES};
 use crate::stop::Stop;
 use crate::text::shown;
 use agentx_core::guard::Guard;
 use agentx_core::tool::{Access, ToolRequest};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::fs::{fstat, open, openat, readlinkat, stat, statat};
 use rustix::io::Errno;
+use std::cell::OnceCell;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
@@ -30,6 +32,10 @@ use std::path::{Path, PathBuf};
 const LOOK_UP: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
 const LOOK_UP: OFlags = OFlags::empty();
+
+/// The file of keys in `$AGENTX_HOME`, which counts even if the folder cannot be
+/// listed.
+const REGISTRY_FILE: &str = "auth.json";
 
 /// What makes two names the same file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,6 +120,24 @@ impl Place {
     /// The folder, open for listing.
     pub(crate) fn open_folder(&self) -> Result<OwnedFd, Errno> {
         openat(&self.folder, ".", list_flags(), Mode::empty())
+    }
+
+    /// The regular files directly in the folder, as many as are looked at.
+    fn files(&self) -> Vec<Identity> {
+        if !matches!(self.leaf, Leaf::Folder) {
+            return Vec::new();
+        }
+        let listed = self.open_folder().and_then(Dir::read_from);
+        let names = listed.into_iter().flatten().filter_map(Result::ok);
+        let names = names.map(|entry| owned_name(entry.file_name()));
+        let first = std::iter::once(OsString::from(REGISTRY_FILE));
+        let stats = first
+            .chain(names.take(MAX_HOME_FILES))
+            .filter_map(|name| statat(&self.folder, &*name, AtFlags::SYMLINK_NOFOLLOW).ok());
+        stats
+            .filter(|stat| special_kind(stat).is_none())
+            .map(|stat| Identity::of(&stat))
+            .collect()
     }
 
     /// The names below the last existing folder, in the order of the path.
@@ -318,6 +342,8 @@ pub(crate) struct Fence {
     roots: Option<Vec<Identity>>,
     /// What no message about a path may show.
     guard: Guard,
+    /// The files directly in `$AGENTX_HOME`, once they are asked for.
+    kept: OnceCell<Vec<Identity>>,
 }
 
 impl Fence {
@@ -356,6 +382,7 @@ impl Fence {
             home,
             roots,
             guard: guard.clone(),
+            kept: OnceCell::new(),
         })
     }
 
@@ -403,6 +430,16 @@ impl Fence {
     /// Whether a folder that a walk reached is `$AGENTX_HOME`.
     pub(crate) fn is_home(&self, folder: Identity) -> bool {
         matches!(self.home.leaf, Leaf::Folder) && self.home.trail.last() == Some(&folder)
+    }
+
+    /// Refuses an open file that is one of `$AGENTX_HOME` by another name.
+    pub(crate) fn judge_file(&self, stat: &Stat, shown: &str) -> Result<(), Stop> {
+        let kept = || self.kept.get_or_init(|| self.home.files());
+        if stat.st_nlink > 1 && kept().contains(&Identity::of(stat)) {
+            let text = format!("`{shown}` is a file of AGENTX_HOME, which no tool may touch.");
+            return Err(Stop::fault(text));
+        }
+        Ok(())
     }
 
     fn judge(&self, place: &Place, shown: &str) -> Result<(), Stop> {

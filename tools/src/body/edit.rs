@@ -25,8 +25,10 @@ pub(crate) fn run(call: &Call<'_>) -> Result<String, Stop> {
         return Err(Stop::fault("`old_string` and `new_string` are the same."));
     }
     let shown = shown(&input.file_path, call.guard());
-    let place = call.fence()?.enter(&input.file_path)?;
+    let fence = call.fence()?;
+    let place = fence.enter(&input.file_path)?;
     let (file, stat) = place.open_file().map_err(|fault| fault.told(&shown))?;
+    fence.judge_file(&stat, &shown)?;
     let Leaf::File { name, .. } = &place.leaf else {
         return Err(Stop::fault(format!("`{shown}` is not a file.")));
     };

@@ -45,6 +45,7 @@ pub(crate) fn run(call: &Call<'_>) -> Result<String, Stop> {
         }
         Leaf::File { .. } => {
             let (file, stat) = start.open_file().map_err(|fault| fault.told(&shown))?;
+            fence.judge_file(&stat, &shown)?;
             let name = Path::new(given).file_name().map(Path::new);
             if name.is_some_and(|name| filter.admits(name)) {
                 // Whether there is more or not, it is the only file.
@@ -62,6 +63,9 @@ pub(crate) fn run(call: &Call<'_>) -> Result<String, Stop> {
                     search.skipped.unreadable += 1;
                     return Ok(ControlFlow::Continue(()));
                 };
+                if fence.judge_file(&stat, "").is_err() {
+                    return Ok(ControlFlow::Continue(()));
+                }
                 let path = prefix.join(entry.path);
                 search.file(file, &stat, &name_text(path.as_os_str(), call.guard()))
             })?;

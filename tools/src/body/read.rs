@@ -7,7 +7,6 @@
 
 use crate::input::ReadInput;
 use crate::limits::STEP_BYTES;
-use crate::place::Place;
 use crate::stop::Stop;
 use crate::text::{Lossy, first_chars, is_binary, shown};
 use crate::toolbox::Call;
@@ -22,8 +21,10 @@ const NOTE_CHARS: usize = 500;
 pub(crate) fn run(call: &Call<'_>) -> Result<String, Stop> {
     let input = ReadInput::parse(&call.request.call.input, call.guard())?;
     let shown = shown(&input.file_path, call.guard());
-    let place: Place = call.fence()?.enter(&input.file_path)?;
-    let (file, _) = place.open_file().map_err(|fault| fault.told(&shown))?;
+    let fence = call.fence()?;
+    let place = fence.enter(&input.file_path)?;
+    let (file, stat) = place.open_file().map_err(|fault| fault.told(&shown))?;
+    fence.judge_file(&stat, &shown)?;
     let limits = call.limits();
     let first = input.offset.unwrap_or(1);
     let lines = input.limit.unwrap_or(limits.read_lines);
