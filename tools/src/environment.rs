@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     fn names(command: &str) -> bool {
-        names_from("/home/u/work", command)
+        names_from("/home/u/code", command)
     }
 
     fn names_from(directory: &str, command: &str) -> bool {
@@ -184,13 +184,13 @@ mod tests {
             "echo $AGENTX_HOME",
             "cat \"${AGENTX_HOME}/auth.json\"",
             "echo ${AGENTX_HOME:-x}",
-            "cat /home/u/work/../.agentx/auth.json",
+            "cat /home/u/code/../.agentx/auth.json",
             "cat ../.agentx/auth.json",
             "cat <../.agentx/auth.json",
             "cp ./../.agentx/{auth.json,x} .",
             "HOMES=../.agentx; ls",
             "cat ~u/.agentx/auth.json",
-            "cat ~/work/../.agentx/auth.json",
+            "cat ~/code/../.agentx/auth.json",
             "ls ${PWD}/../.agentx",
             "cat /proc/self/root/home/u/.agentx/auth.json",
             "cat /home/u/.age\\\nntx/auth.json",
