@@ -47,7 +47,8 @@ use crate::policy::Policy;
 use crate::schema::inbound::Inbound;
 use crate::schema::outbound::{Outbound, SessionState};
 use crate::time::Instant;
-use alloc::collections::{BTreeMap, VecDeque};
+use crate::tool::Environment;
+use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::sync::Arc;
 use journal::Journal;
@@ -67,7 +68,7 @@ pub struct AgentSession {
     waiters: Correlator<Waiter>,
     agent_loop: AgentLoop,
     policy: Policy,
-    environment: Arc<BTreeMap<String, String>>,
+    environment: Arc<Environment>,
     queue: Queue,
     seen: Recent,
     /// Uuids of context that has not joined the history yet, oldest first.

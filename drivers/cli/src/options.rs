@@ -54,7 +54,10 @@ Examples:
       Go on with the newest session of the current folder
 
 Files:
-  $AGENTX_HOME/auth.json   The providers; mode 0600 in a folder of mode 0700
+  $AGENTX_HOME/auth.json   The providers; mode 0600 in a folder of mode 0700.
+      The shortest one, whose model echoes the prompt:
+      {\"version\": 2, \"providers\": [{\"id\": \"play\", \"type\": \"scripted\",
+        \"scripted\": {\"model\": \"scripted\", \"from_prompt\": true}}]}
   $AGENTX_HOME/sessions/   The stored sessions
 
 Environment:
@@ -202,7 +205,9 @@ pub(crate) fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Invo
 /// Help and version come as errors; the rest is told in our way. `words` are
 /// the arguments; the first ones may be a command.
 fn explain(error: &clap::Error, words: &[OsString]) -> Result<Invocation, Refusal> {
-    let all = Options::command();
+    let mut all = Options::command();
+    // Only a built command knows that it has `--help`.
+    all.build();
     let command = named(&all, words);
     // After a prompt any word could be a command; it never is.
     if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) {
@@ -255,7 +260,13 @@ fn unexpected(command: &clap::Command, word: &str) -> Refusal {
     } else if command.has_subcommands() {
         format!("expected {}", questions(command))
     } else {
-        format!("{} takes no more", command.get_name())
+        let name = command.get_bin_name().unwrap_or_default();
+        let more = if command.get_positionals().count() == 0 {
+            "no prompt"
+        } else {
+            "no more"
+        };
+        format!("`{name}` takes {more}")
     };
     Refusal::new(format_args!("unexpected argument {word:?}: {expected}"))
 }
@@ -271,11 +282,10 @@ fn unknown(error: &clap::Error, command: &clap::Command) -> Refusal {
     if !name.starts_with('-') {
         return unexpected(command, name);
     }
-    let known = command
-        .get_arguments()
-        .filter_map(|option| option.get_long());
+    let known = command.get_arguments();
+    let known = known.filter_map(|option| option.get_long());
     let known: Vec<String> = known.map(|name| format!("--{name}")).collect();
-    let expected = if known.is_empty() {
+    let expected = if command.has_subcommands() && command.get_name() != PROGRAM {
         questions(command)
     } else {
         format!("one of {}", known.join(", "))

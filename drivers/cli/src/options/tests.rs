@@ -150,7 +150,7 @@ fn commands_are_told_from_prompts() {
         ),
         (
             &["sessions", "list", "x"],
-            "unexpected argument \"x\": list takes no more",
+            "unexpected argument \"x\": `agentx sessions list` takes no prompt",
         ),
         (
             &["sessions", "show"],
@@ -158,7 +158,7 @@ fn commands_are_told_from_prompts() {
         ),
         (
             &["sessions", "list", "--cwd", "x"],
-            "unknown option \"--cwd\": expected one of --output-format",
+            "unknown option \"--cwd\": expected one of --output-format, --help",
         ),
         (
             &["sessions", "--cwd", "x"],
@@ -169,7 +169,7 @@ fn commands_are_told_from_prompts() {
     }
     assert_eq!(
         refused(&["demo", "--cwd", "x"]),
-        "unknown option \"--cwd\": expected one of --output-format"
+        "unknown option \"--cwd\": expected one of --output-format, --help"
     );
 }
 
@@ -202,6 +202,11 @@ fn what_nobody_knows_is_refused_with_what_was_expected() {
         "{text}"
     );
     assert!(text.contains("--max-budget-usd"), "{text}");
+    assert!(text.ends_with(", --version, --help"), "{text}");
+    assert_eq!(
+        refused(&["demo", "x"]),
+        "unexpected argument \"x\": `agentx demo` takes no prompt"
+    );
     assert!(refused(&["-x"]).starts_with("unknown option \"-x\""));
     let text = refused(&["two", "prompts"]);
     assert_eq!(
