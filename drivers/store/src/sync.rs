@@ -29,6 +29,8 @@ struct State {
     /// When the oldest commit was made that is not synced.
     dirty: Option<Instant>,
     closing: bool,
+    /// Syncs so far.
+    synced: u64,
     /// What the disk said; no later batch counts as stored.
     failed: Option<StoreError>,
 }
@@ -95,8 +97,12 @@ impl Shared {
             named: false,
         };
         while self.wait() {
-            if let Err(error) = disk.sync() {
-                self.lock().failed = Some(error);
+            let done = disk.sync();
+            let mut state = self.lock();
+            state.synced += 1;
+            state.failed = done.err();
+            self.changed.notify_all();
+            if state.failed.is_some() {
                 return;
             }
         }
@@ -183,5 +189,54 @@ impl Disk<'_> {
         let database = schema::connect(&self.folder.database())?;
         database.busy_timeout(Duration::ZERO)?;
         Ok(database.query_row(how, [], |_| Ok(()))?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Waits for so many syncs; only a hang waits for ever.
+    fn synced(syncer: &Syncer, count: u64) {
+        let mut state = syncer.shared.lock();
+        while state.synced < count {
+            state = syncer.shared.changed.wait(state).unwrap();
+        }
+    }
+
+    fn folder() -> (tempfile::TempDir, Folder) {
+        let home = tempfile::tempdir().unwrap();
+        let folder = Folder::open(home.path(), true).unwrap().unwrap();
+        folder.check_database(true).unwrap();
+        (home, folder)
+    }
+
+    // covers: DEC-32
+    #[test]
+    fn every_commit_is_followed_by_a_sync_and_the_last_one_by_the_end() {
+        let (_home, folder) = folder();
+        let mut database = schema::connect(&folder.database()).unwrap();
+        schema::prepare(&mut database).unwrap();
+        let syncer = Syncer::start(folder.share().unwrap()).unwrap();
+        for count in 1..=3 {
+            syncer.committed();
+            synced(&syncer, count);
+            assert_eq!(syncer.check(), Ok(()));
+        }
+        syncer.committed();
+        let shared = Arc::clone(&syncer.shared);
+        drop(syncer);
+        assert_eq!(shared.lock().synced, 4);
+    }
+
+    #[test]
+    fn a_sync_that_fails_is_told_to_the_next_batch() {
+        let (_home, folder) = folder();
+        // There is no log to sync.
+        let syncer = Syncer::start(folder).unwrap();
+        syncer.committed();
+        synced(&syncer, 1);
+        let told = syncer.check().unwrap_err().to_string();
+        assert!(told.starts_with("sync failed: "), "{told}");
     }
 }

@@ -97,7 +97,57 @@ fn what_is_not_stored_is_not_resumed_and_nothing_is_said() {
     }
 }
 
-// covers: WIRE-025, ACC-28
+// covers: ACC-28
+#[test]
+fn no_operation_changes_the_selection_and_a_resume_with_another_one_is_refused() {
+    let entries = json!([
+        from_prompt("main", &json!({"default": true})),
+        from_prompt("other", &json!({}))
+    ]);
+    let world = World::with(&entries);
+    let mut agent = world.duplex(&["--provider", "other"]);
+    let id = agent.until_type("init")["session_id"].clone();
+    let mut ask = |request: Value| {
+        let record = json!({"type": "control_request", "request_id": "r", "request": request});
+        agent.send(&record.to_string());
+        agent.until_type("control_response")["response"].clone()
+    };
+    let catalogue = ask(json!({"subtype": "initialize"}))["response"]["providers"].clone();
+    for model in [&json!("fixture-model"), &catalogue[0]["value"]] {
+        let refused = ask(json!({"subtype": "set_model", "model": model}));
+        assert!(
+            refused["error"]
+                .as_str()
+                .unwrap()
+                .contains("restart with --provider")
+        );
+    }
+    let refused = ask(json!({"subtype": "set_provider", "provider": "main"}));
+    assert_eq!(
+        refused["error"],
+        "unsupported control request \"set_provider\""
+    );
+    // The live selection is what it was, and the session goes on.
+    agent.send(&user("one"));
+    agent.until_type("result");
+    let answer = agent
+        .seen
+        .iter()
+        .rfind(|record| record["type"] == "assistant");
+    assert_eq!(answer.unwrap()["message"]["model"], "fixture-model");
+    assert_eq!(agent.end().status, Some(0));
+    let id = id.as_str().unwrap();
+    let stored = self::entries(&world, id);
+    let refused = run(&world, &["--resume", id], "two");
+    refused.failed("it belongs to the provider \"other\", and \"main\" is selected");
+    assert_eq!(
+        self::entries(&world, id),
+        stored,
+        "nothing was replayed or asked"
+    );
+}
+
+// covers: WIRE-025
 #[test]
 fn a_session_is_bound_to_its_provider() {
     let east = || from_prompt("east", &json!({"default": true}));
@@ -213,7 +263,7 @@ fn hanging(world: &World, options: &[&str]) -> (Agent, String) {
     (agent, id.as_str().unwrap().to_owned())
 }
 
-// covers: DEC-32, ACC-28
+// covers: DEC-32
 #[test]
 fn a_call_that_a_kill_left_open_is_not_run_again_and_is_told_as_unconfirmed() {
     let world = World::scripted();
