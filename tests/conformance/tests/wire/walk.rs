@@ -97,6 +97,9 @@ impl Walk {
                         "a model is asked before its prompt is stored"
                     );
                     paired(request);
+                    if self.b.storing().is_none() {
+                        assert_eq!(restored.history, request.history, "what would be resumed");
+                    }
                 }
                 Request::Tool(request) => assert!(
                     restored.tool_use_ids.contains(&request.call.id),
