@@ -18,7 +18,7 @@ use std::time::Duration;
 const MCP_PREFIX: &str = "mcp__";
 
 /// A command tool as it was declared, not judged yet.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Declaration {
     /// Name the model calls it by.
     pub name: String,
@@ -38,8 +38,19 @@ pub struct Declaration {
     pub permission: Behavior,
 }
 
+/// Without the command, whose arguments may hold secrets.
+impl fmt::Debug for Declaration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Declaration")
+            .field("name", &self.name)
+            .field("words", &self.command.len())
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
+}
+
 /// A command tool that can run. There is none whose declaration is wrong.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CommandTool {
     name: Arc<str>,
     description: Arc<str>,
@@ -49,6 +60,17 @@ pub struct CommandTool {
     timeout: Duration,
     parallel: bool,
     permission: Behavior,
+}
+
+/// Without the arguments, which may hold secrets.
+impl fmt::Debug for CommandTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CommandTool")
+            .field("name", &self.name)
+            .field("program", &self.program)
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
 }
 
 /// What is wrong with a declaration: the member, and what was expected of it.

@@ -84,7 +84,7 @@ fn outcome(call: &Call<'_>, tool: &CommandTool, finished: &Finished) -> ToolOutc
     let by_itself = matches!(finished.end, End::Exited(_));
     let answer = finished.raw.as_deref().filter(|_| by_itself);
     let mut is_error = why.is_some();
-    let mut parts = match answer.and_then(read_answer) {
+    let mut parts = match answer.and_then(|stdout| read_answer(stdout, call.guard())) {
         Some(answer) => {
             is_error |= answer.is_error;
             let mut parts = bounded(answer.parts, room, call.guard());
@@ -117,7 +117,7 @@ struct Answer {
 
 /// Reads an answer in the form of an object. Whatever does not have that form
 /// is no answer of that kind.
-fn read_answer(stdout: &[u8]) -> Option<Answer> {
+fn read_answer(stdout: &[u8], guard: &Guard) -> Option<Answer> {
     let mut scanner = Scanner::new();
     let object = scanner
         .scan(stdout, &ScanLimits::DEFAULT)
@@ -128,7 +128,7 @@ fn read_answer(stdout: &[u8]) -> Option<Answer> {
         None => false,
         Some(flag) => flag.as_bool()?,
     };
-    let parts = content.into_iter().map(read_part);
+    let parts = content.into_iter().map(|part| read_part(part, guard));
     Some(Answer {
         parts: parts.collect::<Option<_>>()?,
         is_error,
@@ -136,13 +136,13 @@ fn read_answer(stdout: &[u8]) -> Option<Answer> {
 }
 
 /// The text of one part; of other kinds only that they were there.
-fn read_part(part: Value<'_>) -> Option<String> {
+fn read_part(part: Value<'_>, guard: &Guard) -> Option<String> {
     let part = part.as_object()?;
     let kind = part.get("type")?.as_str()?;
     if kind == *"text" {
         return Some(part.get("text")?.as_str()?.decode_lossy().into_owned());
     }
-    let kind = shown(&kind.decode_lossy(), &Guard::default());
+    let kind = shown(&kind.decode_lossy(), guard);
     Some(format!(
         "[A part of the type `{kind}` was left out: only text is taken.]"
     ))
@@ -178,7 +178,8 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Option<(Vec<String>, bool)> {
-        read_answer(text.as_bytes()).map(|answer| (answer.parts, answer.is_error))
+        read_answer(text.as_bytes(), &Guard::default())
+            .map(|answer| (answer.parts, answer.is_error))
     }
 
     #[test]

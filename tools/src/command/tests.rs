@@ -133,3 +133,17 @@ fn a_name_stands_for_one_tool() {
     let many = CommandTools::new((0..129).map(|n| tool(&format!("t{n}")))).unwrap_err();
     assert_eq!(many.to_string(), "tools: expected at most 128 tools");
 }
+
+#[test]
+fn printing_shows_no_argument() {
+    let mut declared = declared();
+    declared.command.push("--token=hidden".to_owned());
+    let printed = format!(
+        "{declared:?} {:?}",
+        CommandTool::new(declared.clone()).unwrap()
+    );
+    assert!(
+        printed.contains("lookup") && !printed.contains("hidden"),
+        "{printed}"
+    );
+}

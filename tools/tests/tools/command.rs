@@ -151,6 +151,19 @@ fn a_program_that_cannot_be_started_is_an_error_that_names_it() {
 }
 
 #[test]
+fn a_program_is_found_in_the_path_that_children_have() {
+    let mut world = World::new();
+    let program = world.write("bin/no-such-elsewhere", "#!/bin/sh\necho found\n");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(program, mode).unwrap();
+    install(&mut world, declared(&["no-such-elsewhere"]));
+    world.refused("tool", "{}", "was not started");
+    let path = format!("{}:/usr/bin:/bin", world.work("bin").display());
+    world.config.environment.insert("PATH".into(), path.into());
+    assert_eq!(world.ok("tool", "{}"), "found\n");
+}
+
+#[test]
 fn a_command_that_names_home_is_refused_and_does_not_run() {
     let mut world = World::new();
     let home = world.beside("home");
@@ -212,6 +225,11 @@ fn keys_are_replaced_before_anything_is_cut() {
     assert_eq!(keyed("cat"), "{\"key\":\"[redacted]\"}\n");
     let escaped = r#"printf '{"content":[{"type":"text","text":"\\u0071Z7-kW3\\u0027xJ9_vB5+"}]}'"#;
     assert_eq!(keyed(escaped), "[redacted]");
+    for at in (0..20).step_by(3) {
+        let kind = format!("{}{KEY}{}", "a".repeat(280 + at), "b".repeat(100));
+        let object = format!("{{\"content\":[{{\"type\":\"{kind}\"}}]}}");
+        keyed(&format!("printf %s '{}'", object.replace('\'', "'\\''")));
+    }
     for at in (0..40).step_by(3) {
         let key = "'qZ7-kW3'\\''xJ9_vB5+'";
         let fill = |count: usize| format!("head -c {count} /dev/zero | tr '\\0' a");
