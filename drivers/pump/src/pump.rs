@@ -100,6 +100,8 @@ pub struct Pump {
     started: std::time::Instant,
     /// Pieces of the input that wait until the session wants them.
     held: VecDeque<News>,
+    /// What follows at once from outputs that are being drained.
+    echoes: VecDeque<Input<'static>>,
     tasks: VecDeque<ModelTask>,
     /// Model runs that were begun and have not ended.
     runs: BTreeSet<EffectId>,
@@ -150,6 +152,7 @@ impl Pump {
             post: Arc::clone(post),
             started: std::time::Instant::now(),
             held: VecDeque::new(),
+            echoes: VecDeque::new(),
             tasks: VecDeque::new(),
             runs: BTreeSet::new(),
             signalled: false,
@@ -157,7 +160,7 @@ impl Pump {
             failure_told: false,
             exit: None,
         };
-        pump.drain();
+        pump.settle();
         for prompt in prompts {
             pump.feed(Input::Command(Command::Prompt(prompt)));
         }
@@ -291,7 +294,16 @@ impl Pump {
     /// One input, and everything that follows from it.
     fn feed(&mut self, input: Input<'_>) {
         self.tell(input);
+        self.settle();
+    }
+
+    /// Drains what the session says, and what follows from that at once.
+    fn settle(&mut self) {
         self.drain();
+        while let Some(echo) = self.echoes.pop_front() {
+            self.tell(echo);
+            self.drain();
+        }
     }
 
     /// One input; its outputs wait. After the exit nobody counts any more.
@@ -365,17 +377,17 @@ impl Pump {
         }
     }
 
-    /// An answer at once; what follows from it is drained by the loop that asked.
+    /// An answer at once.
     fn answer(&mut self, id: EffectId, answer: Answer) {
-        self.tell(Input::Done(id, answer));
+        self.echoes.push_back(Input::Done(id, answer));
     }
 
     fn transmit(&mut self, record: Vec<u8>) {
         let size = record.len();
         match self.wire.transmit(record, &self.post) {
             Fate::Queued => {}
-            Fate::Taken => self.tell(Input::Sent(size)),
-            Fate::Failed => self.tell(Input::WriteFailed),
+            Fate::Taken => self.echoes.push_back(Input::Sent(size)),
+            Fate::Failed => self.echoes.push_back(Input::WriteFailed),
         }
     }
 
