@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! loop {
-//!     match drive.next() {
+//!     match drive.poll() {
 //!         Dial(target) => begin to resolve and connect
 //!         Close        => write `unwritten` once without waiting; close; `closed`
 //!         Tell(news)   => pass it on; where nobody takes it: `pause`, wait, `resume`
@@ -112,7 +112,7 @@ impl<M: for<'a> Machine<Input<'a> = Input<'a>, Output = Output>> Drive<M> {
     }
 
     /// What is to be done next; asked until it says [`Act::Wait`] or [`Act::Over`].
-    pub fn next(&mut self) -> Act {
+    pub fn poll(&mut self) -> Act {
         while !self.books.settled {
             let output = if self.panicked {
                 Some(Output::Done(lost()))

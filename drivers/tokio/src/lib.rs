@@ -2,6 +2,8 @@
 //! request. Everything else is [`agentx_pump`].
 
 mod model;
+#[cfg(test)]
+mod tests;
 
 use agentx_core::agent::AgentSession;
 use agentx_core::effect::EffectId;
@@ -45,8 +47,7 @@ pub fn request(
     let runtime = runtime()?;
     runtime.block_on(async {
         let (news, mut news_in) = mpsc::channel(MODEL_NEWS);
-        let post: Post = Arc::new(drop);
-        let drive = Drive::begin(run, EffectId(0), post, Instant::ZERO);
+        let drive = Drive::begin(run, EffectId(0), Arc::new(drop), Instant::ZERO);
         tokio::spawn(model::drive(drive, news, trust));
         let mut settled = false;
         while let Some((_, item)) = news_in.recv().await {
@@ -147,32 +148,5 @@ async fn after(wait: Option<Duration>) {
         Some(Duration::ZERO) => {}
         Some(wait) => tokio::time::sleep(wait).await,
         None => std::future::pending().await,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::mpsc::channel;
-
-    /// A wait that nobody should ever see.
-    const PATIENCE: Duration = Duration::from_secs(30);
-
-    // covers: DEC-28
-    #[test]
-    fn a_request_in_a_long_step_does_not_hold_up_the_loop() {
-        let runtime = runtime().unwrap();
-        let (end, ended) = channel();
-        let (begin, begun) = tokio::sync::oneshot::channel();
-        runtime.block_on(async {
-            let step = tokio::spawn(async move {
-                begin.send(()).unwrap();
-                // As a decoder that computes: no await, until the loop goes on.
-                ended.recv_timeout(PATIENCE)
-            });
-            begun.await.unwrap();
-            end.send("the loop runs").unwrap();
-            assert_eq!(step.await.unwrap(), Ok("the loop runs"));
-        });
     }
 }

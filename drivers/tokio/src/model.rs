@@ -12,6 +12,7 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc::Sender;
@@ -23,7 +24,8 @@ type News = Sender<(EffectId, ModelNews)>;
 /// What a dial gives: the socket, and for https how to speak TLS.
 type Dialled = Result<(TcpStream, Option<Arc<rustls::ClientConfig>>), DialFailure>;
 
-/// Drives a run to its end, or until it is dropped.
+/// Drives a run to its end, or until it is dropped. A socket that always has
+/// more gives way to other requests by tokio's own budget.
 pub(crate) async fn drive(drive: Drive, news: News, trust: Arc<TrustStore>) {
     let mut task = Task {
         drive,
@@ -35,9 +37,6 @@ pub(crate) async fn drive(drive: Drive, news: News, trust: Arc<TrustStore>) {
     };
     while task.carry_out().await {
         task.wait().await;
-        // A socket that always has more must not keep other requests from
-        // their turn.
-        tokio::task::yield_now().await;
     }
 }
 
@@ -55,7 +54,7 @@ impl Task {
     /// Carries out what the run asks for; false once it is over.
     async fn carry_out(&mut self) -> bool {
         loop {
-            match self.drive.next() {
+            match self.drive.poll() {
                 Act::Dial(target) => {
                     self.dial = Some(Box::pin(dial(target, Arc::clone(&self.trust))));
                 }
@@ -138,13 +137,8 @@ async fn connect(
         if let Some(address) = next {
             attempts.spawn(TcpStream::connect(address));
         }
-        let attempt = attempts.join_next();
-        let ended = if more {
-            tokio::time::timeout(NEXT_ADDRESS, attempt).await
-        } else {
-            Ok(attempt.await)
-        };
-        match ended {
+        let alone = if more { NEXT_ADDRESS } else { Duration::MAX };
+        match tokio::time::timeout(alone, attempts.join_next()).await {
             Ok(Some(Ok(Ok(socket)))) => return Ok(socket),
             Ok(Some(Ok(Err(error)))) => failure = connect_failure(&error),
             Ok(None) if !more => return Err(failure),

@@ -65,19 +65,19 @@ fn failed() -> Act {
 #[test]
 fn a_panic_in_the_middle_of_an_answer_fails_the_request() {
     let (mut drive, posted) = begin(false);
-    assert_eq!(drive.next(), Act::Wait);
+    assert_eq!(drive.poll(), Act::Wait);
     assert_eq!(drive.unwritten(), b"request");
     drive.wrote(Ok(7));
     drive.read(Ok(b"fine"));
     let before = Act::Tell(ModelNews::Delta(Delta::Text("so far".into())));
-    assert_eq!(drive.next(), before, "what came before it counts");
+    assert_eq!(drive.poll(), before, "what came before it counts");
     drive.read(Ok(b"fatal"));
-    assert_eq!(drive.next(), failed());
-    assert_eq!(drive.next(), Act::Over);
+    assert_eq!(drive.poll(), failed());
+    assert_eq!(drive.poll(), Act::Over);
     // Nothing reaches the broken machine any more, and nothing follows.
     drive.read(Ok(b"fatal"));
     drive.dialled(Err(DialFailure::Connect(ConnectFailure::Other)));
-    assert_eq!(drive.next(), Act::Over);
+    assert_eq!(drive.poll(), Act::Over);
     drop(drive);
     assert_eq!(posted.iter().count(), 0, "it was told once");
 }
@@ -85,14 +85,14 @@ fn a_panic_in_the_middle_of_an_answer_fails_the_request() {
 #[test]
 fn a_panic_at_the_beginning_fails_the_request() {
     let (mut drive, _posted) = begin(true);
-    assert_eq!(drive.next(), failed());
-    assert_eq!(drive.next(), Act::Over);
+    assert_eq!(drive.poll(), failed());
+    assert_eq!(drive.poll(), Act::Over);
 }
 
 #[test]
 fn a_driver_that_is_gone_before_the_end_leaves_word() {
     let (mut drive, posted) = begin(false);
-    assert_eq!(drive.next(), Act::Wait);
+    assert_eq!(drive.poll(), Act::Wait);
     let gone = std::thread::spawn(move || {
         let _drive = drive;
         panic!("a fault of the driver");
@@ -105,13 +105,13 @@ fn a_driver_that_is_gone_before_the_end_leaves_word() {
 #[test]
 fn what_a_socket_says_reaches_the_run() {
     let (mut drive, _posted) = begin(false);
-    assert_eq!(drive.next(), Act::Wait);
+    assert_eq!(drive.poll(), Act::Wait);
     drive.wrote(Ok(3));
     assert_eq!(drive.unwritten(), b"uest");
     drive.wrote(Ok(0));
     assert_eq!(drive.unwritten(), b"", "a write that takes nothing failed");
     assert_eq!(drive.wait(), None);
-    assert_eq!(drive.next(), Act::Wait);
+    assert_eq!(drive.poll(), Act::Wait);
 }
 
 #[test]

@@ -183,7 +183,7 @@ impl Bench {
             let Some(drive) = self.drives.get_mut(&id) else {
                 continue;
             };
-            match drive.next() {
+            match drive.poll() {
                 Act::Tell(news) => self.pump.model(id, news),
                 Act::Wait if drive.wait() == Some(Duration::ZERO) => drive.due(),
                 Act::Wait => continue,
