@@ -16,7 +16,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Bytes of stdin taken at once; below the step of DEC-28.
-const READ_BYTES: usize = 64 * 1024;
+pub const READ_BYTES: usize = 64 * 1024;
 
 /// How long to wait for a descriptor that others made non-blocking, before it
 /// is tried again.

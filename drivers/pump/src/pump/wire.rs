@@ -2,7 +2,7 @@
 
 use super::{News, Post};
 use crate::contain::contained;
-use crate::stdio::{self, Gate, Writer};
+use crate::stdio::{self, Gate, READ_BYTES, Writer};
 use crate::world::{Host, Stdio};
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -107,8 +107,8 @@ impl Wire {
                     return Fate::Failed;
                 };
                 *slot = Some(host);
-                if !reply.input.is_empty() {
-                    post(News::Input(reply.input));
+                for piece in reply.input.chunks(READ_BYTES) {
+                    post(News::Input(piece.to_vec()));
                 }
                 if reply.end {
                     post(News::InputEnd);

@@ -91,3 +91,29 @@ fn a_host_that_panics_is_an_output_that_failed() {
         "agentx: error: stdout cannot be written; the session ends\n"
     );
 }
+
+// covers: DEC-28
+#[test]
+fn a_long_word_of_a_host_comes_in_steps() {
+    let (post, news) = channel_of_news();
+    let sizes = Arc::<Mutex<Vec<usize>>>::default();
+    let seen = Arc::clone(&sizes);
+    let counting: Post = Arc::new(move |item| {
+        if let News::Input(piece) = &item {
+            seen.lock().unwrap().push(piece.len());
+        }
+        post(item);
+    });
+    let long = "x".repeat(3_000_000);
+    let host = move |record: &Value| match record["subtype"].as_str() {
+        Some("init") => line(&user(&long)),
+        _ => HostReply {
+            input: Vec::new(),
+            end: record["type"] == "result",
+        },
+    };
+    assert_eq!(run(host, (counting, news)), (0, String::new()));
+    let sizes = sizes.lock().unwrap();
+    assert!(sizes.iter().sum::<usize>() > 3_000_000);
+    assert!(sizes.iter().all(|size| *size <= 256 * 1024), "{sizes:?}");
+}
