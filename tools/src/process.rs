@@ -376,6 +376,10 @@ impl Running<'_> {
     /// Moves to the next phase when it is time.
     fn step(&mut self, ready: &Ready, now: Instant) {
         if ready.over {
+            if self.phase == Phase::Running && self.cancel.is_cancelled() {
+                // It was killed before this thread could look.
+                self.why = Some(End::Cancelled);
+            }
             // The leader is a zombie: its id still names its group.
             self.signal(Signal::KILL);
             self.enter(Phase::Draining, self.job.ending.aftermath, now);
