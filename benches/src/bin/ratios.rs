@@ -20,6 +20,12 @@ type Job<'c> = (&'static str, Box<dyn FnMut() -> usize + 'c>);
 fn main() -> Result<(), Box<dyn Error>> {
     eprintln!("corpus, job, MB/s of CPU time, times the first job (median of {ROUNDS} rounds)");
     let chosen = std::env::args().nth(1);
+    if let Some(other) = chosen
+        .as_deref()
+        .filter(|name| !["decode", "encode"].contains(name))
+    {
+        return Err(format!("{other:?}: expected decode, encode or nothing").into());
+    }
     let chosen = |name: &str| chosen.as_deref().is_none_or(|chosen| chosen == name);
     if chosen("decode") {
         for name in corpus::NAMES {
