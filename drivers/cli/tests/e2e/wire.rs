@@ -1,6 +1,6 @@
 //! What a session tells of itself, and where the key goes.
 
-use crate::support::{DUPLEX, World, control, finish, from_prompt, script, user};
+use crate::support::{DUPLEX, World, finish, from_prompt, script, user};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -8,44 +8,7 @@ use std::thread;
 
 const KEY: &str = "sk-sentinel-4711";
 
-// covers: ACC-21, ACC-25, ACC-26, WIRE-016, WIRE-023, WIRE-024
-#[test]
-fn both_forms_of_initialization_tell_the_selection_and_no_secret() {
-    let efforts = json!({"capabilities": {"reasoning": {"efforts": ["low", "high"], "default_effort": "high"}}});
-    let world = World::with(&json!([
-        {"id": "first", "type": "openai_compatible", "default": true, "openai_compatible": {
-            "base_url": "https://sentinel-host.example/v1", "model": "m1",
-            "api_key": KEY, "api": "chat_completions"}},
-        from_prompt("second", &efforts),
-    ]));
-    let mut agent = world.duplex(&["--provider", "second"]);
-    let init = agent.until_type("init");
-    assert_eq!(init["apiKeySource"], "user");
-    assert_eq!(init["provider"], "second");
-    assert_eq!(init["provider_type"], "scripted");
-    assert_eq!(init["model"], "fixture-model");
-    assert_eq!(
-        init["reasoning_capabilities"],
-        json!({"supported": true, "efforts": ["low", "high"], "defaultEffort": "high"})
-    );
-    agent.send(&control("i1", "initialize"));
-    let answer = agent.until_type("control_response")["response"]["response"].clone();
-    assert_eq!(answer["account"]["apiKeySource"], "user");
-    assert!(answer["pid"].is_u64());
-    let pick = |name: &str| -> Vec<Value> {
-        let providers = answer["providers"].as_array().unwrap().iter();
-        providers.map(|provider| provider[name].clone()).collect()
-    };
-    assert_eq!(pick("value"), ["first", "second"]);
-    assert_eq!(pick("default"), [true, false]);
-    assert_eq!(pick("selected"), [false, true]);
-    let outcome = agent.end();
-    for secret in [KEY, "sentinel-host", world.home().to_str().unwrap()] {
-        assert!(!outcome.stdout.contains(secret), "{secret}");
-    }
-}
-
-// covers: DEC-30
+// covers: ACC-27, DEC-30
 #[test]
 fn a_route_in_what_the_session_tells_is_a_registry_error() {
     let world = World::with(&json!([
