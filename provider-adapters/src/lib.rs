@@ -23,6 +23,7 @@ mod failure;
 pub mod http;
 mod http_date;
 pub mod limits;
+mod messages;
 pub mod provider;
 pub mod registry;
 pub mod retry;

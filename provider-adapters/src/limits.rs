@@ -81,6 +81,11 @@ pub const PATH_BYTES: usize = 4096;
 /// Tokens of a window or an answer when the entry does not say.
 pub const DEFAULT_TOKENS: u64 = 128_000;
 
+/// Tokens that an answer of the Messages API may have when the entry does not
+/// say. The API wants a bound in every request and refuses one above the
+/// model's own; this one is within those of all models since Claude 4.
+pub const MESSAGES_TOKENS: u64 = 32_000;
+
 /// Most tokens that an entry may declare.
 pub const DECLARED_TOKENS: u64 = 1_000_000_000;
 

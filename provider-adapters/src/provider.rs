@@ -4,7 +4,8 @@ use crate::adapter::Adapter;
 use crate::call::Call;
 use crate::chat::{Chat, OutputLimit};
 use crate::http::{AuthSlot, BaseUrl, HttpRequest};
-use crate::limits::DEFAULT_TOKENS;
+use crate::limits::{DEFAULT_TOKENS, MESSAGES_TOKENS};
+use crate::messages::{Messages, TokenBound};
 use crate::registry::{Api, Entry, ProviderType, RegistryError, Route, ScriptSource};
 use crate::scripted::Scripted;
 use agentx_core::model::ModelRequest;
@@ -44,7 +45,8 @@ impl Provider {
                     )));
                 }
             },
-            Route::Azure | Route::Anthropic => {
+            Route::Anthropic { base } => Kind::Http(Arc::new(messages(entry, base))),
+            Route::Azure => {
                 return Err(refuse(format!(
                     "type: this build has no {own} provider yet"
                 )));
@@ -81,7 +83,7 @@ fn chat(entry: &Entry, base: &BaseUrl) -> Chat {
     };
     let untold_from = (!entry.limits.max_output_declared).then_some(DEFAULT_TOKENS);
     Chat::new(
-        template(entry, base, "/chat/completions"),
+        template(entry, base, "/chat/completions", BEARER),
         Arc::clone(&entry.model),
         OutputLimit {
             member,
@@ -90,7 +92,31 @@ fn chat(entry: &Entry, base: &BaseUrl) -> Chat {
     )
 }
 
-fn template(entry: &Entry, base: &BaseUrl, route: &str) -> HttpRequest {
+fn messages(entry: &Entry, base: &BaseUrl) -> Messages {
+    let slot = AuthSlot {
+        header: "x-api-key",
+        prefix: "",
+    };
+    let mut template = template(entry, base, "/v1/messages", slot);
+    let version = ("anthropic-version".to_owned(), "2023-06-01".to_owned());
+    template.headers.push(version);
+    let bound = if entry.limits.max_output_declared {
+        TokenBound::Declared
+    } else {
+        TokenBound::Default {
+            from: DEFAULT_TOKENS,
+            told: MESSAGES_TOKENS,
+        }
+    };
+    Messages::new(template, Arc::clone(&entry.model), bound)
+}
+
+const BEARER: AuthSlot = AuthSlot {
+    header: "authorization",
+    prefix: "Bearer ",
+};
+
+fn template(entry: &Entry, base: &BaseUrl, route: &str, slot: AuthSlot) -> HttpRequest {
     let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     HttpRequest {
         method: "POST",
@@ -103,10 +129,7 @@ fn template(entry: &Entry, base: &BaseUrl, route: &str) -> HttpRequest {
             header("content-type", "application/json"),
             header("user-agent", concat!("agentx/", env!("CARGO_PKG_VERSION"))),
         ],
-        auth: entry.api_key.as_ref().map(|_| AuthSlot {
-            header: "authorization",
-            prefix: "Bearer ",
-        }),
+        auth: entry.api_key.as_ref().map(|_| slot),
         body: Arc::default(),
         ca_file: entry.ca_file.clone(),
     }

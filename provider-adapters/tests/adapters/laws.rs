@@ -1,6 +1,8 @@
 //! The five laws of a machine, for calls.
 
-use crate::support::{CUT, EPOCH, Hand, SEED, chat_provider, prompt, provider, request};
+use crate::support::{
+    CUT, EPOCH, Hand, SEED, chat_provider, messages_provider, prompt, provider, request,
+};
 use agentx_core::machine::{Machine, Misuse, Wants};
 use agentx_core::time::Instant;
 use agentx_laws::{Effect, Script, Subject, check};
@@ -9,6 +11,15 @@ use agentx_providers::http::HttpEvent;
 
 const STREAM: &[u8] = b"data: {\"id\":\"c\",\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n\
     data: {\"choices\":[{\"delta\":{\"content\":\"b\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+
+const MESSAGES: &[u8] = include_bytes!(concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/corpus/messages/thinking-between-calls.sse"
+));
+
+fn messages() -> Call {
+    messages_provider().begin(request(vec![prompt("hi")]), SEED, EPOCH)
+}
 
 fn chat() -> Call {
     chat_provider().begin(request(vec![prompt("hi")]), SEED, EPOCH)
@@ -110,6 +121,23 @@ fn the_laws_hold_for_an_answer() {
             .bytes(cut)
             .at(5)
             .bytes(": ping\n\n"),
+    );
+}
+
+#[test]
+fn the_laws_hold_for_an_answer_in_blocks() {
+    let head = || begun().at(1).other(Other::Head(200)).at(2);
+    holds(messages, &head().bytes(MESSAGES).eof());
+    let cut = &MESSAGES[..MESSAGES.len() - 60];
+    holds(messages, &head().bytes(cut).at(9).eof());
+    holds(messages, &head().bytes(cut).at(9).other(Other::Event(CUT)));
+    let long = || {
+        let history = vec![prompt(&"x".repeat(200_000)); 9];
+        messages_provider().begin(request(history), SEED, EPOCH)
+    };
+    holds(
+        long,
+        &begun().at(100).other(Other::Head(200)).bytes(MESSAGES),
     );
 }
 

@@ -3,6 +3,7 @@
 
 mod attempts;
 mod laws;
+mod messages;
 mod registry;
 mod requests;
 mod scripts;

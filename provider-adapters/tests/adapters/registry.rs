@@ -149,7 +149,6 @@ fn selection_is_by_id_then_alone_then_default() {
 fn what_is_not_built_is_refused_when_it_is_selected() {
     let registry = registry(&file(&[
         azure(r#""endpoint":"https://h.example","model":"m","deployment":"d","api_key":"sk-SENTINEL-1","api_version":"v1""#),
-        r#"{"id":"y","type":"anthropic","anthropic":{"model":"m","api_key":"sk-SENTINEL-1"}}"#.into(),
         r#"{"id":"z","type":"openai","openai":{"model":"m","api_key":"sk-SENTINEL-1","api":"responses"}}"#.into(),
     ]));
     let errors: Vec<_> = registry
@@ -161,7 +160,6 @@ fn what_is_not_built_is_refused_when_it_is_selected() {
         errors,
         [
             "auth.json: id \"x\": type: this build has no azure_openai provider yet",
-            "auth.json: id \"y\": type: this build has no anthropic provider yet",
             "auth.json: id \"z\": openai.api: this build has no responses API yet",
         ]
     );

@@ -1,53 +1,100 @@
 //! Recorded streams: what each says, however it is cut.
 //!
-//! `corpus/chat/NAME.sse` is the body of an answer, `NAME.txt` what it says.
+//! `corpus/DIALECT/NAME.sse` is the body of an answer, `NAME.txt` what it says.
 
-use crate::support::{CUT, Hand};
+use crate::support::{CUT, Hand, chat_provider, messages_provider};
 use agentx_core::model::ModelOutcome;
 use agentx_providers::call::Output;
 use agentx_providers::http::HttpEvent;
+use agentx_providers::provider::Provider;
+use std::cell::RefCell;
 use std::fs;
 use std::path::Path;
 
+struct Dialect {
+    folder: &'static str,
+    provider: fn() -> Provider,
+    streams: usize,
+    /// What makes an answer whole without the end of the body.
+    end: &'static [&'static str],
+    /// What one of them must stand before where the end of the body makes an
+    /// answer whole.
+    stop: &'static [&'static str],
+}
+
+static DIALECTS: [Dialect; 2] = [
+    Dialect {
+        folder: "chat",
+        provider: chat_provider,
+        streams: 30,
+        end: &["[DONE]"],
+        stop: &["\"finish_reason\":\"", "[DONE]"],
+    },
+    Dialect {
+        folder: "messages",
+        provider: messages_provider,
+        streams: 50,
+        end: &["message_stop", "[DONE]"],
+        stop: &["\"stop_reason\":\"", "message_stop"],
+    },
+];
+
 struct Stream {
+    dialect: &'static Dialect,
+    provider: RefCell<Provider>,
     name: String,
     body: Vec<u8>,
     says: String,
 }
 
+impl Stream {
+    fn hand(&self) -> Hand {
+        Hand::streaming_from(&mut self.provider.borrow_mut())
+    }
+
+    /// Feeds pieces, then the end of the body.
+    fn play<'a>(&self, pieces: impl IntoIterator<Item = &'a [u8]>) -> Hand {
+        let mut hand = self.hand();
+        for piece in pieces {
+            hand.body(piece);
+        }
+        hand.http(HttpEvent::End);
+        hand
+    }
+}
+
 fn corpus() -> Vec<Stream> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/chat");
-    let mut streams: Vec<Stream> = fs::read_dir(folder)
+    DIALECTS.iter().flat_map(streams).collect()
+}
+
+fn streams(dialect: &'static Dialect) -> Vec<Stream> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let mut streams: Vec<Stream> = fs::read_dir(folder.join(dialect.folder))
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|ext| ext == "sse"))
         .map(|path| Stream {
-            name: path.file_stem().unwrap().to_string_lossy().into_owned(),
+            dialect,
+            provider: RefCell::new((dialect.provider)()),
+            name: format!(
+                "{}/{}",
+                dialect.folder,
+                path.file_stem().unwrap().to_string_lossy()
+            ),
             body: fs::read(&path).unwrap(),
             says: fs::read_to_string(path.with_extension("txt")).unwrap(),
         })
         .collect();
     streams.sort_by(|a, b| a.name.cmp(&b.name));
-    assert!(streams.len() >= 30);
+    assert!(streams.len() >= dialect.streams);
     streams
 }
-
-/// Feeds pieces, then the end of the body.
-fn play<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Hand {
-    let mut hand = Hand::streaming();
-    for piece in pieces {
-        hand.body(piece);
-    }
-    hand.http(HttpEvent::End);
-    hand
-}
-
 // covers: DEC-41, DEC-42, DEC-51
 #[test]
 fn every_stream_says_what_it_should() {
     for stream in corpus() {
         assert_eq!(
-            play([&*stream.body]).story(),
+            stream.play([&*stream.body]).story(),
             stream.says,
             "{}",
             stream.name
@@ -58,18 +105,18 @@ fn every_stream_says_what_it_should() {
 #[test]
 fn every_split_says_the_same() {
     for stream in corpus() {
-        let whole = play([&*stream.body]).out;
+        let whole = stream.play([&*stream.body]).out;
         for at in 0..=stream.body.len() {
             let (head, tail) = stream.body.split_at(at);
             assert_eq!(
-                play([head, tail]).out,
+                stream.play([head, tail]).out,
                 whole,
                 "{} split at {at}",
                 stream.name
             );
         }
         assert_eq!(
-            play(stream.body.chunks(1)).out,
+            stream.play(stream.body.chunks(1)).out,
             whole,
             "{} by bytes",
             stream.name
@@ -81,19 +128,18 @@ fn every_split_says_the_same() {
 #[test]
 fn a_cut_anywhere_is_never_a_success() {
     for stream in corpus() {
-        let whole = play([&*stream.body]).deltas();
+        let whole = stream.play([&*stream.body]).deltas();
         let mut finished = 0;
         for at in 0..=stream.body.len() {
-            let mut hand = Hand::streaming();
+            let mut hand = stream.hand();
             hand.body(&stream.body[..at]);
             // Only the end mark makes an answer whole without the end of the body.
             let marked = hand.outcome() == Some(&ModelOutcome::Finished);
             finished += usize::from(marked);
             if marked {
-                assert!(
-                    stream.body[..at].ends_with(b"\n")
-                        && stream.body[..at].windows(6).any(|w| w == b"[DONE]")
-                );
+                let seen = String::from_utf8_lossy(&stream.body[..at]);
+                let end = stream.dialect.end.iter().any(|mark| seen.contains(mark));
+                assert!(end && seen.ends_with(['\n', '\r']), "{}", stream.name);
             }
             hand.http(CUT);
             let failed = matches!(hand.outcome(), Some(ModelOutcome::Failed(_)));
@@ -117,12 +163,11 @@ fn a_body_that_ends_early_is_never_a_success() {
     for stream in corpus() {
         let text = String::from_utf8_lossy(&stream.body).into_owned();
         for at in 0..=stream.body.len() {
-            let hand = play([&stream.body[..at]]);
+            let hand = stream.play([&stream.body[..at]]);
             if hand.outcome() == Some(&ModelOutcome::Finished) {
                 let seen = String::from_utf8_lossy(&stream.body[..at]);
-                let finish = ["\"finish_reason\":\"", "[DONE]"]
-                    .iter()
-                    .any(|mark| seen.contains(mark));
+                let stop = stream.dialect.stop;
+                let finish = stop.iter().any(|mark| seen.contains(mark));
                 assert!(finish, "{} ended at {at} of {}", stream.name, text.len());
             }
         }
