@@ -11,7 +11,7 @@ pub const SSE_EVENT_BYTES: usize = 8 << 20;
 /// Bytes of text, reasoning and call arguments in one answer.
 pub const ANSWER_BYTES: usize = 64 << 20;
 
-/// Tool calls in one answer.
+/// Tool calls in one answer, and blocks of it that are open at once.
 pub const ANSWER_CALLS: usize = 1024;
 
 /// Bytes of a message or call id that are taken from a provider.
