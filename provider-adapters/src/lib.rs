@@ -17,6 +17,7 @@
 )]
 
 mod adapter;
+mod body;
 pub mod call;
 mod chat;
 mod failure;
@@ -25,8 +26,10 @@ mod http_date;
 pub mod limits;
 pub mod provider;
 pub mod registry;
+mod responses;
 pub mod retry;
 mod scripted;
 pub mod sse;
+mod stream;
 mod strict;
 mod text;

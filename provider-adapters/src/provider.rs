@@ -1,11 +1,13 @@
 //! The provider that a process has selected.
 
 use crate::adapter::Adapter;
+use crate::body::OutputLimit;
 use crate::call::Call;
-use crate::chat::{Chat, OutputLimit};
-use crate::http::{AuthSlot, BaseUrl, HttpRequest};
+use crate::chat::Chat;
+use crate::http::{AuthSlot, BaseUrl, HttpRequest, azure};
 use crate::limits::DEFAULT_TOKENS;
 use crate::registry::{Api, Entry, ProviderType, RegistryError, Route, ScriptSource};
+use crate::responses::Responses;
 use crate::scripted::Scripted;
 use agentx_core::model::ModelRequest;
 use agentx_core::time::WallTime;
@@ -38,13 +40,26 @@ impl Provider {
         let kind = match &entry.route {
             Route::Openai { base, api } => match api {
                 Api::ChatCompletions => Kind::Http(Arc::new(chat(entry, base))),
-                Api::Responses => {
-                    return Err(refuse(format!(
-                        "{own}.api: this build has no responses API yet"
-                    )));
-                }
+                Api::Responses => Kind::Http(Arc::new(responses(entry, base))),
             },
-            Route::Azure | Route::Anthropic => {
+            Route::Azure {
+                resource,
+                deployment,
+                api_version,
+            } => {
+                let target = azure::responses(resource, api_version);
+                let template = HttpRequest {
+                    auth: key_slot(entry, AZURE_AUTH),
+                    ..template(entry, resource, target)
+                };
+                let model = Arc::clone(deployment);
+                Kind::Http(Arc::new(Responses::new(
+                    template,
+                    model,
+                    untold_from(entry),
+                )))
+            }
+            Route::Anthropic => {
                 return Err(refuse(format!(
                     "type: this build has no {own} provider yet"
                 )));
@@ -74,39 +89,64 @@ impl Provider {
     }
 }
 
+/// Where the `OpenAI` dialects carry the key.
+const BEARER: AuthSlot = AuthSlot {
+    header: "authorization",
+    prefix: "Bearer ",
+};
+
+/// Where Azure does.
+const AZURE_AUTH: AuthSlot = AuthSlot {
+    header: "api-key",
+    prefix: "",
+};
+
 fn chat(entry: &Entry, base: &BaseUrl) -> Chat {
     let member = match entry.provider_type {
         ProviderType::Openai => "max_completion_tokens",
         _ => "max_tokens",
     };
-    let untold_from = (!entry.limits.max_output_declared).then_some(DEFAULT_TOKENS);
     Chat::new(
-        template(entry, base, "/chat/completions"),
+        template(entry, base, format!("{}/chat/completions", base.path)),
         Arc::clone(&entry.model),
         OutputLimit {
             member,
-            untold_from,
+            untold_from: untold_from(entry),
         },
     )
 }
 
-fn template(entry: &Entry, base: &BaseUrl, route: &str) -> HttpRequest {
+fn responses(entry: &Entry, base: &BaseUrl) -> Responses {
+    Responses::new(
+        template(entry, base, format!("{}/responses", base.path)),
+        Arc::clone(&entry.model),
+        untold_from(entry),
+    )
+}
+
+fn untold_from(entry: &Entry) -> Option<u64> {
+    (!entry.limits.max_output_declared).then_some(DEFAULT_TOKENS)
+}
+
+/// The slot for the key, if the entry has one.
+fn key_slot(entry: &Entry, slot: AuthSlot) -> Option<AuthSlot> {
+    entry.api_key.as_ref().map(|_| slot)
+}
+
+fn template(entry: &Entry, place: &BaseUrl, path_and_query: String) -> HttpRequest {
     let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     HttpRequest {
         method: "POST",
-        scheme: base.scheme,
-        host: base.host.clone(),
-        port: base.port,
-        path_and_query: format!("{}{route}", base.path),
+        scheme: place.scheme,
+        host: place.host.clone(),
+        port: place.port,
+        path_and_query,
         headers: vec![
             header("accept", "text/event-stream"),
             header("content-type", "application/json"),
             header("user-agent", concat!("agentx/", env!("CARGO_PKG_VERSION"))),
         ],
-        auth: entry.api_key.as_ref().map(|_| AuthSlot {
-            header: "authorization",
-            prefix: "Bearer ",
-        }),
+        auth: key_slot(entry, BEARER),
         body: Arc::default(),
         ca_file: entry.ca_file.clone(),
     }

@@ -1,6 +1,8 @@
 //! The five laws of a machine, for calls.
 
-use crate::support::{CUT, EPOCH, Hand, SEED, chat_provider, prompt, provider, request};
+use crate::support::{
+    CUT, EPOCH, Hand, SEED, chat_provider, prompt, provider, request, responses_provider,
+};
 use agentx_core::machine::{Machine, Misuse, Wants};
 use agentx_core::time::Instant;
 use agentx_laws::{Effect, Script, Subject, check};
@@ -111,6 +113,22 @@ fn the_laws_hold_for_an_answer() {
             .at(5)
             .bytes(": ping\n\n"),
     );
+}
+
+/// The same for the other dialects: whole, ended early, cut, and left open.
+#[test]
+fn the_laws_hold_for_answers_of_the_responses_api() {
+    const REASONING: &[u8] = include_bytes!("../corpus/responses/reasoning-sealed-in-a-row.sse");
+    const CALLS: &[u8] = include_bytes!("../corpus/responses/calls-interleaved.sse");
+    let call = || responses_provider().begin(request(vec![prompt("hi")]), SEED, EPOCH);
+    for stream in [REASONING, CALLS] {
+        let head = || begun().at(1).other(Other::Head(200)).at(2);
+        let cut = &stream[..stream.len() - 20];
+        holds(call, &head().bytes(stream).eof());
+        holds(call, &head().bytes(cut).at(9).eof());
+        holds(call, &head().bytes(cut).at(9).other(Other::Event(CUT)));
+        holds(call, &head().bytes(cut).at(5).bytes(": ping\n\n"));
+    }
 }
 
 #[test]

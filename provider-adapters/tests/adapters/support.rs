@@ -49,6 +49,13 @@ pub(crate) fn chat_provider() -> Provider {
     )
 }
 
+pub(crate) fn responses_provider() -> Provider {
+    provider(
+        r#"{"id":"local","type":"openai_compatible","openai_compatible":
+        {"base_url":"http://127.0.0.1:8080/v1","model":"m","api_key":"key-0123456789","api":"responses"}}"#,
+    )
+}
+
 pub(crate) fn prompt(text: &str) -> Arc<Message> {
     Arc::new(Message::User(vec![text.into()]))
 }
@@ -127,7 +134,12 @@ impl Hand {
 
     /// A chat call whose request is on its way.
     pub(crate) fn sent() -> Self {
-        let mut hand = Self::new(chat_provider().begin(request(vec![prompt("hi")]), SEED, EPOCH));
+        Self::sent_to(&mut chat_provider())
+    }
+
+    /// The same to another provider.
+    pub(crate) fn sent_to(provider: &mut Provider) -> Self {
+        let mut hand = Self::new(provider.begin(request(vec![prompt("hi")]), SEED, EPOCH));
         hand.feed(Input::Begin);
         assert!(matches!(hand.out.as_slice(), [Output::Send(_)]));
         hand.out.clear();
@@ -136,7 +148,12 @@ impl Hand {
 
     /// A chat call whose answer is a stream.
     pub(crate) fn streaming() -> Self {
-        let mut hand = Self::sent();
+        Self::streaming_from(&mut chat_provider())
+    }
+
+    /// The same from another provider.
+    pub(crate) fn streaming_from(provider: &mut Provider) -> Self {
+        let mut hand = Self::sent_to(provider);
         hand.head(200, &[("Content-Type", "text/event-stream; charset=utf-8")]);
         hand
     }
