@@ -91,7 +91,10 @@ impl Report {
             .into_iter()
             .flatten()
             .find_map(|word| match word.as_str() {
-                "invalid_request_error" | "context_length_exceeded" | "content_filter" => Some(400),
+                "invalid_request_error"
+                | "invalid_prompt"
+                | "context_length_exceeded"
+                | "content_filter" => Some(400),
                 "authentication_error" | "invalid_api_key" => Some(401),
                 "billing_error" => Some(402),
                 "permission_error" => Some(403),

@@ -17,6 +17,7 @@
 )]
 
 mod adapter;
+mod body;
 pub mod call;
 mod chat;
 mod failure;
@@ -26,8 +27,10 @@ pub mod limits;
 mod messages;
 pub mod provider;
 pub mod registry;
+mod responses;
 pub mod retry;
 mod scripted;
 pub mod sse;
+mod stream;
 mod strict;
 mod text;

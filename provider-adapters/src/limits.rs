@@ -14,6 +14,9 @@ pub const ANSWER_BYTES: usize = 64 << 20;
 /// Tool calls in one answer, and blocks of it that are open at once.
 pub const ANSWER_CALLS: usize = 1024;
 
+/// Output items of one answer in the Responses API.
+pub const ANSWER_ITEMS: usize = 1024;
+
 /// Bytes of a message or call id that are taken from a provider.
 pub const ID_BYTES: usize = 512;
 

@@ -6,6 +6,7 @@ mod encode;
 
 use crate::adapter::{Adapter, Decode, Encode};
 use crate::http::HttpRequest;
+use crate::stream;
 use agentx_core::model::ModelRequest;
 use std::sync::Arc;
 
@@ -57,10 +58,10 @@ impl Adapter for Messages {
     }
 
     fn encoder(&self, request: ModelRequest) -> Box<dyn Encode> {
-        Box::new(encode::Encoder::new(&self.body, request))
+        Box::new(encode::encoder(&self.body, request))
     }
 
     fn decoder(&self) -> Box<dyn Decode> {
-        Box::new(decode::Decoder::default())
+        Box::new(stream::Decoder::<decode::Answer>::default())
     }
 }

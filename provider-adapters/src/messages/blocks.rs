@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::limits::{ANSWER_CALLS, ID_BYTES};
+use crate::stream::Room;
 use crate::text::Channel;
 use agentx_core::json::{Object, RawJson, Value};
 use agentx_core::model::Delta;
@@ -12,8 +13,7 @@ use std::collections::BTreeMap;
 pub(super) struct Blocks {
     open: BTreeMap<u64, Open>,
     calls: u32,
-    /// Bytes that are kept back until their block is done.
-    held: usize,
+    room: Room,
 }
 
 #[derive(Debug)]
@@ -50,11 +50,6 @@ impl Blocks {
         self.calls > 0
     }
 
-    /// Bytes that are kept back until their block is done.
-    pub(super) const fn held(&self) -> usize {
-        self.held
-    }
-
     /// Begins a block. A second start under an index begins another block there
     /// (DEC-51).
     pub(super) fn start(
@@ -74,11 +69,11 @@ impl Blocks {
             Some("text") => Open::Text(Channel::default()),
             Some("thinking") => Open::thinking(),
             Some("redacted_thinking") => {
-                let data = block.get("data").and_then(word);
-                out.extend(
-                    data.filter(|data| !data.is_empty())
-                        .map(Delta::RedactedThinking),
-                );
+                let data = block.get("data").and_then(word).unwrap_or_default();
+                self.room.take(data.len())?;
+                if !data.is_empty() {
+                    out.push(Delta::RedactedThinking(data));
+                }
                 Open::Ignored
             }
             Some("tool_use") => self.call(block, out)?,
@@ -116,7 +111,7 @@ impl Blocks {
         let whole = input
             .map(|input| RawJson::from_value(input).as_str().to_owned())
             .filter(|input| input != "{}");
-        self.held += whole.as_ref().map_or(0, String::len);
+        self.room.take(whole.as_ref().map_or(0, String::len))?;
         Ok(Open::Call {
             key,
             arguments: Channel::default(),
@@ -184,7 +179,7 @@ impl Blocks {
             (Open::Thinking { text, .. }, "thinking") => Delta::Thinking(text.add(piece)),
             (Open::Thinking { signature, .. }, "signature") => {
                 let piece = piece.decode_lossy();
-                self.held += piece.len();
+                self.room.take(piece.len())?;
                 signature.push_str(&piece);
                 return Ok(());
             }
@@ -198,14 +193,14 @@ impl Blocks {
             ) => {
                 let text = arguments.add(piece);
                 if !piece.raw().is_empty() {
-                    self.held -= whole.take().map_or(0, |whole| whole.len());
+                    *whole = None;
                 }
                 Delta::CallArguments { index: *key, text }
             }
             _ => return Ok(()),
         };
-        push(delta, out);
-        Ok(())
+        let bytes = push(delta, out);
+        self.room.take(bytes)
     }
 
     /// Ends a block, if it is open.
@@ -214,13 +209,14 @@ impl Blocks {
             return;
         };
         match open {
-            Open::Text(mut channel) => push(Delta::Text(channel.finish().to_owned()), out),
+            Open::Text(mut channel) => {
+                push(Delta::Text(channel.finish().to_owned()), out);
+            }
             Open::Thinking {
                 mut text,
                 signature,
             } => {
                 push(Delta::Thinking(text.finish().to_owned()), out);
-                self.held -= signature.len();
                 push(Delta::Signature(signature), out);
             }
             Open::Call {
@@ -228,7 +224,6 @@ impl Blocks {
                 mut arguments,
                 whole,
             } => {
-                self.held -= whole.as_ref().map_or(0, String::len);
                 let text = whole.unwrap_or_else(|| arguments.finish().to_owned());
                 push(Delta::CallArguments { index: key, text }, out);
             }
@@ -256,18 +251,20 @@ impl Blocks {
     }
 }
 
-/// Adds a delta that says something.
-fn push(delta: Delta, out: &mut Vec<Delta>) {
+/// Adds a delta that says something. Returns its bytes.
+fn push(delta: Delta, out: &mut Vec<Delta>) -> usize {
     let (Delta::Text(text)
     | Delta::Thinking(text)
     | Delta::Signature(text)
     | Delta::CallArguments { text, .. }) = &delta
     else {
-        return;
+        return 0;
     };
-    if !text.is_empty() {
+    let bytes = text.len();
+    if bytes > 0 {
         out.push(delta);
     }
+    bytes
 }
 
 /// The text of a string.

@@ -7,62 +7,21 @@
 //! some at any time.
 
 use super::blocks::{Blocks, word};
-use crate::adapter::{Decode, Step};
-use crate::failure::{self, Failure};
-use crate::limits::{ANSWER_BYTES, ID_BYTES};
-use crate::sse;
-use agentx_core::json::{Object, ScanLimits, Scanner, Value};
+use crate::adapter::Step;
+use crate::failure::Failure;
+use crate::limits::ID_BYTES;
+use crate::stream::{self, token_count};
+use agentx_core::json::{Object, Value};
 use agentx_core::model::{Delta, StopReason, Usage};
-use std::ops::ControlFlow;
-
-#[derive(Debug, Default)]
-pub(super) struct Decoder {
-    sse: sse::Decoder,
-    scanner: Scanner,
-    answer: Answer,
-}
-
-impl Decode for Decoder {
-    fn feed(&mut self, bytes: &[u8], out: &mut Vec<Delta>) -> Step {
-        let Self {
-            sse,
-            scanner,
-            answer,
-        } = self;
-        let mut step = Step::More;
-        let fed = sse.feed(bytes, |event| {
-            step = answer
-                .event(event, scanner, out)
-                .unwrap_or_else(Step::Failed);
-            match step {
-                Step::More => ControlFlow::Continue(()),
-                Step::Finished | Step::Failed(_) => ControlFlow::Break(()),
-            }
-        });
-        match fed {
-            Ok(_) => step,
-            Err(fault) => Step::Failed(Failure::broken_stream(fault.to_string())),
-        }
-    }
-
-    fn end(&mut self, out: &mut Vec<Delta>) -> Step {
-        self.answer.ended(out).unwrap_or_else(Step::Failed)
-    }
-
-    fn begun(&self) -> bool {
-        self.answer.begun
-    }
-}
 
 /// What is known of the answer so far.
 #[derive(Debug, Default)]
-struct Answer {
+pub(super) struct Answer {
     begun: bool,
     id_known: bool,
     stop: Option<Stop>,
     usage: Usage,
     blocks: Blocks,
-    bytes: usize,
 }
 
 /// Stop reasons that stand for themselves; the others follow from what the
@@ -77,65 +36,65 @@ enum Stop {
     ContentFilter,
 }
 
-impl Answer {
+impl stream::Answer for Answer {
+    /// Anything else may come before an error that another attempt mends.
+    fn begins(name: &str, event: Object<'_>) -> bool {
+        matches!(
+            &*kind(name, event),
+            "message_start" | "content_block_start" | "content_block_delta" | "message_delta"
+        )
+    }
+
     fn event(
         &mut self,
-        event: sse::Event<'_>,
-        scanner: &mut Scanner,
+        name: &str,
+        event: Object<'_>,
         out: &mut Vec<Delta>,
     ) -> Result<Step, Failure> {
-        let data = event.data.trim();
-        if data.is_empty() || event.event == "ping" {
-            return Ok(Step::More);
-        }
-        // No part of this API, but some servers end every stream with it.
-        if data == "[DONE]" {
-            return self.ended(out);
-        }
-        let value = scanner.scan(data.as_bytes(), &ScanLimits::DEFAULT);
-        let value = value
-            .map_err(|error| Failure::broken_stream(format!("an event is no JSON: {error}")))?;
-        let object = value
-            .as_object()
-            .ok_or_else(|| Failure::broken_stream("an event is no JSON object"))?;
-        let kind = object.get("type").and_then(word);
-        let before = out.len();
-        match kind.as_deref().unwrap_or(event.event) {
-            "error" => return Err(failure::of_stream(value)),
+        self.begun |= Self::begins(name, event);
+        match &*kind(name, event) {
             "message_start" => {
-                self.begun = true;
-                if let Some(message) = object.get("message").and_then(Value::as_object) {
+                if let Some(message) = event.get("message").and_then(Value::as_object) {
                     self.message_start(message, out);
                 }
             }
             "content_block_start" => {
-                self.begun = true;
-                if let Some((index, block)) = part(object, "content_block") {
+                if let Some((index, block)) = part(event, "content_block") {
                     self.blocks.start(index, block, out)?;
                 }
             }
             "content_block_delta" => {
-                self.begun = true;
-                if let Some((index, delta)) = part(object, "delta") {
+                if let Some((index, delta)) = part(event, "delta") {
                     self.blocks.delta(index, delta, out)?;
                 }
             }
             "content_block_stop" => {
-                if let Some(index) = object.get("index").and_then(Value::as_u64) {
+                if let Some(index) = event.get("index").and_then(Value::as_u64) {
                     self.blocks.stop(index, out);
                 }
             }
-            "message_delta" => {
-                self.begun = true;
-                self.message_delta(object, out)?;
-            }
-            "message_stop" => return self.whole(out),
+            "message_delta" => self.message_delta(event, out)?,
+            "message_stop" if !self.begun => return Err(stream::empty()),
+            "message_stop" => return Ok(self.whole(out)),
             _ => {}
         }
-        self.count(out.get(before..).unwrap_or_default())?;
         Ok(Step::More)
     }
 
+    /// No part of this API, but some servers end every stream with it.
+    fn mark(&mut self, out: &mut Vec<Delta>) -> Result<Step, Failure> {
+        self.end(out)
+    }
+
+    fn end(&mut self, out: &mut Vec<Delta>) -> Result<Step, Failure> {
+        if self.stop.is_none() {
+            return Err(stream::cut_short());
+        }
+        Ok(self.whole(out))
+    }
+}
+
+impl Answer {
     fn message_start(&mut self, message: Object<'_>, out: &mut Vec<Delta>) {
         let id = message.get("id").and_then(word).unwrap_or_default();
         if !self.id_known && !id.is_empty() && id.len() <= ID_BYTES {
@@ -173,7 +132,7 @@ impl Answer {
         let Some(usage) = of.get("usage").and_then(Value::as_object) else {
             return;
         };
-        let count = |of: Object<'_>, name: &str| of.get(name).and_then(Value::as_u64).unwrap_or(0);
+        let count = |of: Object<'_>, name: &str| of.get(name).and_then(token_count).unwrap_or(0);
         let details = usage.get("output_tokens_details");
         let details = details.and_then(Value::as_object);
         let old = self.usage;
@@ -195,42 +154,11 @@ impl Answer {
         }
     }
 
-    /// Counts what was said.
-    fn count(&mut self, said: &[Delta]) -> Result<(), Failure> {
-        let bytes = said.iter().map(|delta| match delta {
-            Delta::Text(text)
-            | Delta::Thinking(text)
-            | Delta::Signature(text)
-            | Delta::RedactedThinking(text)
-            | Delta::CallArguments { text, .. } => text.len(),
-            _ => 0,
-        });
-        self.bytes = bytes.fold(self.bytes, usize::saturating_add);
-        if self.bytes.saturating_add(self.blocks.held()) > ANSWER_BYTES {
-            return Err(Failure::broken_stream(format!(
-                "the answer is over {ANSWER_BYTES} bytes"
-            )));
-        }
-        Ok(())
-    }
-
-    /// The end of the body.
-    fn ended(&mut self, out: &mut Vec<Delta>) -> Result<Step, Failure> {
-        if self.stop.is_none() {
-            let failure = Failure::broken_stream("the answer ended before it was complete");
-            return Err(failure.transient());
-        }
-        self.whole(out)
-    }
-
     /// Ends the answer.
-    fn whole(&mut self, out: &mut Vec<Delta>) -> Result<Step, Failure> {
-        if !self.begun {
-            return Err(Failure::broken_stream("the answer is empty").transient());
-        }
+    fn whole(&mut self, out: &mut Vec<Delta>) -> Step {
         self.blocks.finish(out);
         out.push(Delta::Stop(self.stop_reason()));
-        Ok(Step::Finished)
+        Step::Finished
     }
 
     /// What counts for a call is whether there is one (DEC-51).
@@ -244,6 +172,12 @@ impl Answer {
             Some(Stop::Done) | None => StopReason::EndTurn,
         }
     }
+}
+
+/// What an event is: its type, else its name.
+fn kind(name: &str, event: Object<'_>) -> String {
+    let kind = event.get("type").and_then(word);
+    kind.unwrap_or_else(|| name.to_owned())
 }
 
 /// An event's index and the object that belongs to it.

@@ -11,11 +11,9 @@
 //! and its like are never sent: newer models refuse them.
 
 use super::BodyOptions;
-use crate::adapter::Encode;
-use crate::failure::Failure;
-use crate::limits::{ENCODE_STEP_BYTES, REQUEST_BYTES};
+use crate::body::{Encoder, Pieces};
 use agentx_core::json::Writer;
-use agentx_core::model::{Block, ErrorCategory, Message, ModelRequest, ToolChoice, ToolResult};
+use agentx_core::model::{Block, Message, ModelRequest, ToolChoice, ToolResult};
 use agentx_core::tool::{ToolContent, ToolSpec};
 use std::sync::Arc;
 
@@ -23,10 +21,10 @@ use std::sync::Arc;
 /// the API refuses.
 const NOTHING: &str = "(empty)";
 
+/// The messages of one request.
 #[derive(Debug)]
-pub(super) struct Encoder {
+pub(super) struct Messages {
     request: ModelRequest,
-    writer: Writer,
     /// The role of the message that is open.
     open: Option<Role>,
     /// Places in the history whose last block carries a cache mark.
@@ -42,41 +40,41 @@ enum Role {
     Assistant,
 }
 
-impl Encoder {
-    pub(super) fn new(options: &BodyOptions, request: ModelRequest) -> Self {
-        let mut writer = Writer::new();
-        writer.begin_object();
-        head(&mut writer, options, &request);
-        writer.key("messages");
-        writer.begin_array();
-        Self {
-            marks: marks(&request.history),
-            request,
-            writer,
-            open: None,
-            next: 0,
-            next_result: 0,
-        }
-    }
+pub(super) fn encoder(options: &BodyOptions, request: ModelRequest) -> Encoder<Messages> {
+    let mut writer = Writer::new();
+    writer.begin_object();
+    head(&mut writer, options, &request);
+    writer.key("messages");
+    writer.begin_array();
+    let messages = Messages {
+        marks: marks(&request.history),
+        request,
+        open: None,
+        next: 0,
+        next_result: 0,
+    };
+    Encoder::new(writer, messages)
+}
 
-    /// Encodes the next message or tool result; `false` when there is none.
-    fn message(&mut self) -> bool {
+impl Pieces for Messages {
+    fn next(&mut self, writer: &mut Writer) -> bool {
         let Some(message) = self.request.history.get(self.next).map(Arc::clone) else {
+            self.close(writer);
             return false;
         };
         let marked = self.marks.contains(&Some(self.next));
         match &*message {
             Message::User(parts) => {
-                self.role(Role::User);
-                user(&mut self.writer, parts, marked);
+                self.role(Role::User, writer);
+                user(writer, parts, marked);
             }
-            Message::Assistant(blocks) => self.assistant(blocks),
+            Message::Assistant(blocks) => self.assistant(blocks, writer),
             Message::ToolResults(results) => {
                 if let Some(result) = results.get(self.next_result) {
-                    self.role(Role::User);
+                    self.role(Role::User, writer);
                     self.next_result += 1;
                     let marked = marked && self.next_result == results.len();
-                    tool_result(&mut self.writer, result, marked);
+                    tool_result(writer, result, marked);
                     return true;
                 }
                 self.next_result = 0;
@@ -85,69 +83,41 @@ impl Encoder {
         self.next += 1;
         true
     }
+}
 
-    fn assistant(&mut self, blocks: &[Block]) {
+impl Messages {
+    fn assistant(&mut self, blocks: &[Block], writer: &mut Writer) {
         let end = blocks.iter().rposition(may_end).map_or(0, |last| last + 1);
         let sent = blocks.iter().take(end).filter(|block| may_stand(block));
         for block in sent {
-            self.role(Role::Assistant);
-            self::block(&mut self.writer, block);
+            self.role(Role::Assistant, writer);
+            self::block(writer, block);
         }
     }
 
     /// Opens a message of this role, unless one is open.
-    fn role(&mut self, role: Role) {
+    fn role(&mut self, role: Role, writer: &mut Writer) {
         if self.open == Some(role) {
             return;
         }
-        self.close();
+        self.close(writer);
         self.open = Some(role);
-        self.writer.begin_object();
+        writer.begin_object();
         let word = match role {
             Role::User => "user",
             Role::Assistant => "assistant",
         };
-        self.writer.member_str("role", word);
-        self.writer.key("content");
-        self.writer.begin_array();
+        writer.member_str("role", word);
+        writer.key("content");
+        writer.begin_array();
     }
 
-    fn close(&mut self) {
+    fn close(&mut self, writer: &mut Writer) {
         if self.open.take().is_some() {
-            self.writer.end_array();
-            self.writer.end_object();
-        }
-    }
-}
-
-impl Encode for Encoder {
-    fn step(&mut self) -> Result<Option<Vec<u8>>, Failure> {
-        let until = self.writer.as_bytes().len() + ENCODE_STEP_BYTES;
-        while self.writer.as_bytes().len() < until {
-            if self.message() {
-                continue;
-            }
-            self.close();
-            let mut writer = std::mem::take(&mut self.writer);
             writer.end_array();
             writer.end_object();
-            let body = writer.finish();
-            check_size(body.len())?;
-            return Ok(Some(body));
         }
-        check_size(self.writer.as_bytes().len())?;
-        Ok(None)
     }
-}
-
-fn check_size(bytes: usize) -> Result<(), Failure> {
-    if bytes <= REQUEST_BYTES {
-        return Ok(());
-    }
-    Err(Failure::new(
-        ErrorCategory::InvalidRequest,
-        format!("the request to the model would be over {REQUEST_BYTES} bytes"),
-    ))
 }
 
 /// The last entry of the user's side, and the last one before the newest

@@ -56,6 +56,13 @@ pub(crate) fn messages_provider() -> Provider {
     )
 }
 
+pub(crate) fn responses_provider() -> Provider {
+    provider(
+        r#"{"id":"local","type":"openai_compatible","openai_compatible":
+        {"base_url":"http://127.0.0.1:8080/v1","model":"m","api_key":"key-0123456789","api":"responses"}}"#,
+    )
+}
+
 pub(crate) fn prompt(text: &str) -> Arc<Message> {
     Arc::new(Message::User(vec![text.into()]))
 }
@@ -137,7 +144,7 @@ impl Hand {
         Self::sent_to(&mut chat_provider())
     }
 
-    /// A call whose request is on its way.
+    /// The same to another provider.
     pub(crate) fn sent_to(provider: &mut Provider) -> Self {
         let mut hand = Self::new(provider.begin(request(vec![prompt("hi")]), SEED, EPOCH));
         hand.feed(Input::Begin);
@@ -151,7 +158,7 @@ impl Hand {
         Self::streaming_from(&mut chat_provider())
     }
 
-    /// A call whose answer is a stream.
+    /// The same from another provider.
     pub(crate) fn streaming_from(provider: &mut Provider) -> Self {
         let mut hand = Self::sent_to(provider);
         hand.head(200, &[("Content-Type", "text/event-stream; charset=utf-8")]);
