@@ -578,7 +578,7 @@ fn what_a_session_tells_must_not_hold_a_key_or_a_route() {
         assert_eq!(
             error.to_string(),
             format!(
-                "auth.json: id \"x\": azure_openai.{member}: the value occurs in what the session tells of itself"
+                "auth.json: id \"x\": azure_openai.{member}: the value occurs in what would be told in public"
             )
         );
     }

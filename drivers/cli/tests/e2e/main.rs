@@ -1,9 +1,12 @@
 //! Drives the binary over real pipes.
 
 mod demo;
+mod discovery;
 mod endings;
 mod home;
 mod one_shot;
+mod providers;
+mod server;
 mod sessions;
 mod support;
 mod usage;

@@ -1,10 +1,8 @@
 //! What a session tells of itself, and where the key goes.
 
+use crate::server::{self, ModelServer};
 use crate::support::{World, control, from_prompt, script, user};
 use serde_json::{Value, json};
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
-use std::thread;
 
 const KEY: &str = "sk-sentinel-4711";
 
@@ -45,6 +43,91 @@ fn both_forms_of_initialization_tell_the_selection_and_no_secret() {
     }
 }
 
+/// Three providers with different models and efforts, and every secret there
+/// is of them.
+fn three() -> (World, [&'static str; 5]) {
+    let efforts = |declared: &[&str], default: &str| json!({"reasoning": {"efforts": declared, "default_effort": default}});
+    let world = World::with(&json!([
+        {"id": "sol-east", "type": "azure_openai", "capabilities": efforts(&["low", "max"], "max"),
+         "azure_openai": {"endpoint": "https://sentinel-host.example", "model": "gpt-a",
+            "deployment": "sentinel-deployment", "api_key": KEY, "api_version": "2031-sentinel"}},
+        {"id": "second", "type": "scripted", "capabilities": efforts(&["high", "none"], "none"),
+         "scripted": {"model": "model-b", "from_prompt": true}},
+        {"id": "third", "type": "openai_compatible", "default": true, "openai_compatible": {
+            "base_url": "https://sentinel-route.example/v1", "model": "model-b",
+            "api_key": KEY, "api": "responses"}},
+    ]));
+    let secrets = [
+        KEY,
+        "sentinel-host",
+        "sentinel-deployment",
+        "2031-sentinel",
+        "sentinel-route",
+    ];
+    (world, secrets)
+}
+
+// covers: ACC-25, WIRE-023
+#[test]
+fn init_tells_of_the_selected_provider_alone() {
+    let (world, _) = three();
+    let mut agent = world.duplex(&["--provider", "second", "--effort", "high"]);
+    let init = agent.until_type("init");
+    assert_eq!(agent.end().status, Some(0));
+    let told = [
+        "provider",
+        "provider_type",
+        "model",
+        "reasoning_capabilities",
+    ];
+    assert_eq!(
+        told.map(|name| init[name].clone()),
+        [
+            json!("second"),
+            json!("scripted"),
+            json!("model-b"),
+            json!({"supported": true, "efforts": ["high", "none"], "defaultEffort": "none"})
+        ]
+    );
+    let text = init.to_string();
+    for other in ["sol-east", "third", "gpt-a", "azure_openai", "providers"] {
+        assert!(!text.contains(other), "{other} in {text}");
+    }
+}
+
+// covers: ACC-26, ACC-27, WIRE-024
+#[test]
+fn the_catalogue_is_whole_ordered_and_without_a_secret() {
+    let (world, secrets) = three();
+    let mut agent = world.duplex(&["--provider", "second"]);
+    agent.send(&control("i1", "initialize"));
+    let answer = agent.until_type("control_response")["response"]["response"].clone();
+    let outcome = agent.end();
+    for secret in secrets {
+        assert!(!outcome.stdout.contains(secret), "{secret}");
+    }
+    let pick = |list: &str, name: &str| -> Vec<Value> {
+        let entries = answer[list].as_array().unwrap().iter();
+        entries.map(|entry| entry[name].clone()).collect()
+    };
+    assert_eq!(pick("providers", "value"), ["sol-east", "second", "third"]);
+    assert_eq!(pick("providers", "id"), pick("providers", "value"));
+    assert_eq!(pick("providers", "model"), ["gpt-a", "model-b", "model-b"]);
+    assert_eq!(pick("providers", "default"), [false, false, true]);
+    assert_eq!(pick("providers", "selected"), [false, true, false]);
+    let declared = [json!(["low", "max"]), json!(["high", "none"]), json!([])];
+    assert_eq!(pick("providers", "supportedReasoningEfforts"), declared);
+    assert_eq!(pick("models", "provider"), ["second"]);
+    assert_eq!(pick("models", "value"), ["model-b"]);
+    let all = [&answer["providers"], &answer["models"]];
+    for entry in all.into_iter().filter_map(Value::as_array).flatten() {
+        let nested = &entry["reasoning"];
+        assert_eq!(entry["supportsEffort"], nested["supported"]);
+        assert_eq!(entry["supportedReasoningEfforts"], nested["efforts"]);
+        assert_eq!(entry["defaultReasoningEffort"], nested["defaultEffort"]);
+    }
+}
+
 // covers: DEC-30
 #[test]
 fn a_route_in_what_the_session_tells_is_a_registry_error() {
@@ -57,7 +140,7 @@ fn a_route_in_what_the_session_tells_is_a_registry_error() {
     std::fs::create_dir(world.work().join("secret-deployment")).unwrap();
     let refused = world.run(&["-p", "--cwd", "secret-deployment", "x"], "");
     refused.refused(
-        "auth.json: id \"other\": azure_openai.deployment: the value occurs in what the session tells of itself",
+        "auth.json: id \"other\": azure_openai.deployment: the value occurs in what would be told in public",
     );
     assert_eq!(world.run(&["-p", "x"], "").status, Some(0));
 }
@@ -96,20 +179,19 @@ fn a_key_in_the_output_of_a_tool_is_replaced() {
 // covers: ACC-21
 #[test]
 fn the_key_goes_to_the_provider_and_nowhere_else() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let base = format!("http://{}/v1", listener.local_addr().unwrap());
+    let server = ModelServer::start(vec![server::chat("said")]);
+    let base = server.origin() + "/v1";
     let world = World::with(&json!([{
         "id": "local", "type": "openai_compatible", "openai_compatible": {
             "base_url": base, "model": "m1", "api_key": KEY, "api": "chat_completions"}
     }]));
-    let server = thread::spawn(move || serve(&listener.accept().unwrap().0));
     let mut agent = world.duplex(&[]);
     agent.send(&user("say it"));
     let result = agent.until_type("result");
     assert_eq!(result["result"], "said");
     let outcome = agent.end();
     assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
-    let head = server.join().unwrap();
+    let head = &server.requests()[0].head;
     assert!(
         head.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"),
         "{head}"
@@ -119,39 +201,4 @@ fn the_key_goes_to_the_provider_and_nowhere_else() {
         "{head}"
     );
     assert!(!outcome.stdout.contains(KEY) && !outcome.stdout.contains("127.0.0.1"));
-}
-
-/// Answers one chat request; gives its head.
-fn serve(mut peer: &TcpStream) -> String {
-    let mut reader = BufReader::new(peer);
-    let (mut head, mut length) = (String::new(), 0);
-    loop {
-        let start = head.len();
-        reader.read_line(&mut head).unwrap();
-        let line = head[start..].to_ascii_lowercase();
-        if let Some(value) = line.strip_prefix("content-length:") {
-            length = value.trim().parse().unwrap();
-        }
-        if line == "\r\n" {
-            break;
-        }
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).unwrap();
-    let chunk = |delta: Value, finish: Value| {
-        let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
-        format!("data: {}\n\n", json!({"id": "c1", "choices": [choice]}))
-    };
-    let stream = [
-        chunk(json!({"content": "said"}), Value::Null),
-        chunk(json!({}), json!("stop")),
-        "data: [DONE]\n\n".to_owned(),
-    ]
-    .concat();
-    let answer = format!(
-        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {}\r\n\r\n{stream}",
-        stream.len()
-    );
-    peer.write_all(answer.as_bytes()).unwrap();
-    head
 }
