@@ -65,6 +65,19 @@ pub(crate) fn responses(text: &str) -> String {
     .concat()
 }
 
+/// The stream of a Messages answer.
+pub(crate) fn messages(text: &str) -> String {
+    let delta = json!({"type": "text_delta", "text": text});
+    [
+        json!({"type": "message_start", "message": {"id": "m1"}}),
+        json!({"type": "content_block_delta", "index": 0, "delta": delta}),
+        json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}}),
+        json!({"type": "message_stop"}),
+    ]
+    .map(|event| format!("data: {event}\n\n"))
+    .concat()
+}
+
 fn serve(mut peer: &TcpStream, stream: &str) -> Request {
     let mut reader = BufReader::new(peer);
     let (mut head, mut length) = (String::new(), 0);
