@@ -102,6 +102,7 @@ impl Report {
                 "request_too_large" => Some(413),
                 "rate_limit_error" | "rate_limit_exceeded" | "insufficient_quota" => Some(429),
                 "api_error" | "server_error" | "internal_server_error" => Some(500),
+                "timeout_error" => Some(504),
                 "overloaded_error" | "service_unavailable" => Some(529),
                 _ => None,
             })

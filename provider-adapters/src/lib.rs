@@ -24,6 +24,7 @@ mod failure;
 pub mod http;
 mod http_date;
 pub mod limits;
+mod messages;
 pub mod provider;
 pub mod registry;
 mod responses;

@@ -5,7 +5,8 @@ use crate::body::OutputLimit;
 use crate::call::Call;
 use crate::chat::Chat;
 use crate::http::{AuthSlot, BaseUrl, HttpRequest, azure};
-use crate::limits::DEFAULT_TOKENS;
+use crate::limits::{DEFAULT_TOKENS, MESSAGES_TOKENS};
+use crate::messages::{Messages, TokenBound};
 use crate::registry::{Api, Entry, ProviderType, RegistryError, Route, ScriptSource};
 use crate::responses::Responses;
 use crate::scripted::Scripted;
@@ -31,12 +32,10 @@ impl Provider {
     ///
     /// # Errors
     ///
-    /// A type or API that this build does not have, or a script that is not
-    /// one; names the entry.
+    /// A script that is not one; names the entry.
     pub fn build(entry: &Entry, script: Option<&str>) -> Result<Self, RegistryError> {
         let refuse =
             |what: String| RegistryError(format!("auth.json: id {:?}: {what}", &*entry.id));
-        let own = entry.provider_type.as_str();
         let kind = match &entry.route {
             Route::Openai { base, api } => match api {
                 Api::ChatCompletions => Kind::Http(Arc::new(chat(entry, base))),
@@ -59,11 +58,7 @@ impl Provider {
                     untold_from(entry),
                 )))
             }
-            Route::Anthropic => {
-                return Err(refuse(format!(
-                    "type: this build has no {own} provider yet"
-                )));
-            }
+            Route::Anthropic { base } => Kind::Http(Arc::new(messages(entry, base))),
             Route::Scripted(ScriptSource::Prompt) => Kind::Scripted(Scripted::Prompt),
             Route::Scripted(ScriptSource::File(_)) => {
                 let text = script
@@ -96,6 +91,11 @@ const BEARER: AuthSlot = AuthSlot {
 };
 
 /// Where Azure does.
+const ANTHROPIC_AUTH: AuthSlot = AuthSlot {
+    header: "x-api-key",
+    prefix: "",
+};
+
 const AZURE_AUTH: AuthSlot = AuthSlot {
     header: "api-key",
     prefix: "",
@@ -122,6 +122,21 @@ fn responses(entry: &Entry, base: &BaseUrl) -> Responses {
         Arc::clone(&entry.model),
         untold_from(entry),
     )
+}
+
+fn messages(entry: &Entry, base: &BaseUrl) -> Messages {
+    let template = template(entry, base, format!("{}/v1/messages", base.path));
+    let mut template = HttpRequest {
+        auth: key_slot(entry, ANTHROPIC_AUTH),
+        ..template
+    };
+    let version = ("anthropic-version".to_owned(), "2023-06-01".to_owned());
+    template.headers.push(version);
+    let bound = untold_from(entry).map_or(TokenBound::Declared, |from| TokenBound::Default {
+        from,
+        told: MESSAGES_TOKENS,
+    });
+    Messages::new(template, Arc::clone(&entry.model), bound)
 }
 
 fn untold_from(entry: &Entry) -> Option<u64> {

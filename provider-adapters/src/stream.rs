@@ -12,6 +12,12 @@ use std::ops::ControlFlow;
 
 /// An answer under construction, in one dialect.
 pub(crate) trait Answer: fmt::Debug + Send {
+    /// Whether an event belongs to the answer. Before the first that does, the
+    /// request may still be sent again.
+    fn begins(_name: &str, _event: Object<'_>) -> bool {
+        true
+    }
+
     /// Takes one event that is no error; `name` is its `event` field, often
     /// empty.
     fn event(
@@ -68,20 +74,21 @@ impl<A: Answer> Decode for Decoder<A> {
     }
 }
 
-fn take(
-    answer: &mut impl Answer,
+fn take<A: Answer>(
+    answer: &mut A,
     begun: &mut bool,
     event: sse::Event<'_>,
     scanner: &mut Scanner,
     out: &mut Vec<Delta>,
 ) -> Result<Step, Failure> {
     let data = event.data.trim();
-    if data.is_empty() {
+    // A ping keeps the connection open; what it carries means nothing.
+    if data.is_empty() || event.event == "ping" {
         return Ok(Step::More);
     }
     if data == "[DONE]" {
         if !*begun {
-            return Err(Failure::broken_stream("the answer is empty").transient());
+            return Err(empty());
         }
         return answer.mark(out);
     }
@@ -94,7 +101,7 @@ fn take(
     if event.event == "error" || is_error(object) {
         return Err(failure::of_stream(value));
     }
-    *begun = true;
+    *begun |= A::begins(event.event, object);
     answer.event(event.event, object, out)
 }
 
@@ -102,6 +109,11 @@ fn is_error(object: Object<'_>) -> bool {
     let kind = object.get("type").and_then(Value::as_str);
     object.get("error").is_some_and(|error| !error.is_null())
         || kind.is_some_and(|kind| kind.eq("error"))
+}
+
+/// An answer that ended before it began.
+pub(crate) fn empty() -> Failure {
+    Failure::broken_stream("the answer is empty").transient()
 }
 
 /// An answer that ended before its dialect says so.

@@ -123,13 +123,13 @@ fn user(writer: &mut Writer, parts: &[String]) {
 fn assistant(writer: &mut Writer, blocks: &[Block]) {
     let text = join(blocks.iter().filter_map(|block| match block {
         Block::Text(text) => Some(text.as_str()),
-        Block::Thinking { .. } | Block::ToolCall(_) => None,
+        Block::Thinking { .. } | Block::RedactedThinking { .. } | Block::ToolCall(_) => None,
     }));
     let calls: Vec<&ToolCall> = blocks
         .iter()
         .filter_map(|block| match block {
             Block::ToolCall(call) => Some(call),
-            Block::Text(_) | Block::Thinking { .. } => None,
+            Block::Text(_) | Block::Thinking { .. } | Block::RedactedThinking { .. } => None,
         })
         .collect();
     if text.is_empty() && calls.is_empty() {

@@ -161,7 +161,7 @@ pub(crate) enum Route {
     /// One of the `OpenAI` dialects.
     Openai { base: BaseUrl, api: Api },
     /// The Messages API.
-    Anthropic,
+    Anthropic { base: BaseUrl },
     /// No network.
     Scripted(ScriptSource),
 }

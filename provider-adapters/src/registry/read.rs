@@ -19,6 +19,9 @@ const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh",
 
 const OPENAI_BASE: &str = "https://api.openai.com/v1";
 
+/// Without the version path, as every `base_url` of this type.
+const ANTHROPIC_BASE: &str = "https://api.anthropic.com";
+
 pub(super) fn entries(bytes: &[u8]) -> Result<Vec<Entry>, RegistryError> {
     let refuse = |fault: &dyn std::fmt::Display| RegistryError(format!("auth.json: {fault}"));
     if bytes.len() > REGISTRY_BYTES {
@@ -282,8 +285,11 @@ fn read_target(fields: &Fields<'_>, provider_type: ProviderType) -> Result<Targe
             }
         }
         ProviderType::Anthropic => {
-            read_url(&own, "base_url", false, &mut routing)?;
-            Route::Anthropic
+            let base = read_url(&own, "base_url", false, &mut routing)?;
+            let base = base.map_or_else(|| BaseUrl::parse(ANTHROPIC_BASE), Ok);
+            Route::Anthropic {
+                base: base.map_err(|fault| own.fault("base_url", fault))?,
+            }
         }
         ProviderType::Scripted => Route::Scripted(read_script(&own)?),
     };

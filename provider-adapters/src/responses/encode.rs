@@ -143,7 +143,7 @@ fn assistant(writer: &mut Writer, place: (usize, usize), block: &Block, after: &
             let led_to_something = after.iter().any(|block| match block {
                 Block::Text(text) => !text.is_empty(),
                 Block::ToolCall(_) => true,
-                Block::Thinking { .. } => false,
+                Block::Thinking { .. } | Block::RedactedThinking { .. } => false,
             });
             if let Some(signature) = signature
                 && led_to_something
@@ -151,6 +151,8 @@ fn assistant(writer: &mut Writer, place: (usize, usize), block: &Block, after: &
                 thought(writer, signature);
             }
         }
+        // Of another dialect.
+        Block::RedactedThinking { .. } => {}
     }
 }
 

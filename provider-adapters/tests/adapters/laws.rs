@@ -1,7 +1,8 @@
 //! The five laws of a machine, for calls.
 
 use crate::support::{
-    CUT, EPOCH, Hand, SEED, chat_provider, prompt, provider, request, responses_provider,
+    CUT, EPOCH, Hand, SEED, chat_provider, messages_provider, prompt, provider, request,
+    responses_provider,
 };
 use agentx_core::machine::{Machine, Misuse, Wants};
 use agentx_core::time::Instant;
@@ -129,6 +130,29 @@ fn the_laws_hold_for_answers_of_the_responses_api() {
         holds(call, &head().bytes(cut).at(9).other(Other::Event(CUT)));
         holds(call, &head().bytes(cut).at(5).bytes(": ping\n\n"));
     }
+}
+
+#[test]
+fn the_laws_hold_for_answers_of_the_messages_api() {
+    const CALLS: &[u8] = include_bytes!("../corpus/messages/thinking-between-calls.sse");
+    const SECRET: &[u8] = include_bytes!("../corpus/messages/redacted-thinking.sse");
+    let call = || messages_provider().begin(request(vec![prompt("hi")]), SEED, EPOCH);
+    for stream in [CALLS, SECRET] {
+        let head = || begun().at(1).other(Other::Head(200)).at(2);
+        let cut = &stream[..stream.len() - 60];
+        holds(call, &head().bytes(stream).eof());
+        holds(call, &head().bytes(cut).at(9).eof());
+        holds(call, &head().bytes(cut).at(9).other(Other::Event(CUT)));
+        holds(
+            call,
+            &head().bytes(cut).at(5).bytes("event: ping\ndata: {}\n\n"),
+        );
+    }
+    let long = || {
+        let history = vec![prompt(&"x".repeat(200_000)); 9];
+        messages_provider().begin(request(history), SEED, EPOCH)
+    };
+    holds(long, &begun().at(100).other(Other::Head(200)).bytes(CALLS));
 }
 
 #[test]

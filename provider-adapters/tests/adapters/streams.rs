@@ -2,7 +2,7 @@
 //!
 //! `corpus/DIALECT/NAME.sse` is the body of an answer, `NAME.txt` what it says.
 
-use crate::support::{CUT, Hand, chat_provider, responses_provider};
+use crate::support::{CUT, Hand, chat_provider, messages_provider, responses_provider};
 use agentx_core::model::ModelOutcome;
 use agentx_providers::call::Output;
 use agentx_providers::http::HttpEvent;
@@ -11,10 +11,10 @@ use std::fs;
 use std::path::Path;
 
 /// A dialect and what is true of its streams alone.
-struct Dialect {
+pub(crate) struct Dialect {
     /// Its folder in the corpus.
     folder: &'static str,
-    provider: fn() -> Provider,
+    pub(crate) provider: fn() -> Provider,
     /// How many streams there are at least.
     streams: usize,
     /// An answer is whole once one of these has come.
@@ -23,7 +23,7 @@ struct Dialect {
     nearly: &'static [&'static str],
 }
 
-static DIALECTS: [Dialect; 2] = [
+static DIALECTS: [Dialect; 3] = [
     Dialect {
         folder: "chat",
         provider: chat_provider,
@@ -38,16 +38,23 @@ static DIALECTS: [Dialect; 2] = [
         ends: &["response.completed", "response.incomplete"],
         nearly: &[],
     },
+    Dialect {
+        folder: "messages",
+        provider: messages_provider,
+        streams: 50,
+        ends: &["message_stop", "[DONE]"],
+        nearly: &["\"stop_reason\":\""],
+    },
 ];
 
-struct Stream {
-    dialect: &'static Dialect,
-    name: String,
-    body: Vec<u8>,
+pub(crate) struct Stream {
+    pub(crate) dialect: &'static Dialect,
+    pub(crate) name: String,
+    pub(crate) body: Vec<u8>,
     says: String,
 }
 
-fn corpus() -> Vec<Stream> {
+pub(crate) fn corpus() -> Vec<Stream> {
     DIALECTS.iter().flat_map(streams_of).collect()
 }
 
@@ -75,7 +82,7 @@ fn streams_of(dialect: &'static Dialect) -> Vec<Stream> {
 
 impl Stream {
     /// Feeds pieces to a new call, then the end of the body.
-    fn play<'a>(
+    pub(crate) fn play<'a>(
         &self,
         provider: &mut Provider,
         pieces: impl IntoIterator<Item = &'a [u8]>,

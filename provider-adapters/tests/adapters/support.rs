@@ -49,6 +49,13 @@ pub(crate) fn chat_provider() -> Provider {
     )
 }
 
+pub(crate) fn messages_provider() -> Provider {
+    provider(
+        r#"{"id":"a","type":"anthropic","anthropic":
+        {"base_url":"http://127.0.0.1:8080","model":"m","api_key":"key-0123456789"}}"#,
+    )
+}
+
 pub(crate) fn responses_provider() -> Provider {
     provider(
         r#"{"id":"local","type":"openai_compatible","openai_compatible":
@@ -241,6 +248,7 @@ pub(crate) fn describe(delta: &Delta) -> String {
         Delta::Text(text) => format!("text {text:?}"),
         Delta::Thinking(text) => format!("thinking {text:?}"),
         Delta::Signature(text) => format!("signature {text:?}"),
+        Delta::RedactedThinking(data) => format!("redacted {data:?}"),
         Delta::CallStart { index, id, name } => format!("call {index} id={id:?} name={name:?}"),
         Delta::CallArguments { index, text } => format!("args {index} {text:?}"),
         Delta::Usage(usage) => format!(
