@@ -1,7 +1,7 @@
 //! What a tool is, what it is asked and what it answers.
 
 use crate::json::RawJson;
-use alloc::collections::BTreeMap;
+pub use crate::schema::inbound::Environment;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -57,7 +57,7 @@ pub struct ToolRequest {
     /// Folders the session works in; the first is the current directory.
     pub directories: Arc<[String]>,
     /// Variables set for tool children by `update_environment_variables` (DEC-22).
-    pub environment: Arc<BTreeMap<String, String>>,
+    pub environment: Arc<Environment>,
 }
 
 /// How far a permission decision reaches for the paths a call names.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 /// The variable that no child gets (configuration, "Built-in tools").
 const HOME_VARIABLE: &str = "AGENTX_HOME";
@@ -32,12 +32,23 @@ pub(crate) fn child_environment(
     environment
 }
 
-/// Whether a command names the folder `$AGENTX_HOME`: by the variable, by its
-/// path as configured or resolved, or by that path from `~` or `$HOME`. Quotes
-/// and doubled slashes do not hide it. This is a courtesy to a careless model,
-/// no wall: a command that builds the name at run time is stopped by nothing
-/// but the operating system's permissions.
-pub(crate) fn names_home(command: &str, home: &Path, user_home: Option<&Path>) -> bool {
+/// The folders that a shell command may name others by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known<'a> {
+    /// `$AGENTX_HOME`.
+    pub(crate) home: &'a Path,
+    /// `~` and `$HOME`.
+    pub(crate) user_home: Option<&'a Path>,
+    /// Where the command runs.
+    pub(crate) directory: &'a Path,
+}
+
+/// Whether a command names the folder `$AGENTX_HOME`: by the variable, or by its
+/// path as configured or resolved, absolute, from the working directory, `~`,
+/// `$HOME` or `$PWD`. Quotes, `.` and `..` and doubled slashes do not hide it.
+/// This is a courtesy to a careless model, no wall: a command that builds the
+/// name at run time is stopped by nothing but the operating system's permissions.
+pub(crate) fn names_home(command: &str, known: Known<'_>) -> bool {
     let plain = without_quoting(command);
     let variables = [
         "$AGENTX_HOME",
@@ -52,30 +63,66 @@ pub(crate) fn names_home(command: &str, home: &Path, user_home: Option<&Path>) -
     {
         return true;
     }
-    let resolved = home.canonicalize().ok();
-    let continues_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
-    [Some(home), resolved.as_deref()]
+    let resolved = known.home.canonicalize().ok();
+    let homes: Vec<&Path> = [Some(known.home), resolved.as_deref()]
         .into_iter()
         .flatten()
-        .flat_map(|home| spellings(home, user_home))
-        .any(|spelling| stands_in(&plain, &spelling, continues_name))
+        .collect();
+    let continues_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let stands = |home: &Path| {
+        let text = home.to_str().map(|text| text.trim_end_matches('/'));
+        text.filter(|text| !text.is_empty())
+            .is_some_and(|text| stands_in(&plain, &without_quoting(text), continues_name))
+    };
+    let unbraced = plain.replace("${HOME}", "$HOME").replace("${PWD}", "$PWD");
+    homes.iter().any(|home| stands(home))
+        || unbraced.split(ends_word).any(|word| {
+            let path = known.path(word);
+            homes.iter().any(|home| path.starts_with(home))
+        })
 }
 
-/// The ways in which a shell command may write the path of a folder.
-fn spellings(folder: &Path, user_home: Option<&Path>) -> Vec<String> {
-    let Some(text) = folder.to_str().map(|text| text.trim_end_matches('/')) else {
-        return Vec::new();
-    };
-    if text.is_empty() {
-        return Vec::new();
+/// Whether a character ends a word of a shell command, or what may be a path in
+/// one. Braces have been taken off the variables before.
+const fn ends_word(c: char) -> bool {
+    c.is_ascii_whitespace()
+        || matches!(c, ';' | '|' | '&' | '<' | '>' | '(' | ')')
+        || matches!(c, '`' | '=' | ':' | ',' | '{' | '}')
+}
+
+impl Known<'_> {
+    /// Where a word of a command leads, if it is a path, by its spelling.
+    fn path(&self, word: &str) -> PathBuf {
+        let name = self.user_home.and_then(Path::file_name);
+        let name = name.and_then(OsStr::to_str).unwrap_or_default();
+        let starts = [
+            ("$HOME", self.user_home),
+            ("~", self.user_home),
+            (&*format!("~{name}"), self.user_home),
+            ("$PWD", Some(self.directory)),
+        ];
+        let below = starts.into_iter().find_map(|(start, folder)| {
+            let rest = word.strip_prefix(start)?;
+            let ends = rest.is_empty() || rest.starts_with('/');
+            ends.then_some(folder?.join(rest.trim_start_matches('/')))
+        });
+        spelled_out(&below.unwrap_or_else(|| self.directory.join(word)))
     }
-    let mut all = vec![without_quoting(text)];
-    let below = user_home.and_then(|user_home| folder.strip_prefix(user_home).ok());
-    if let Some(rest) = below.and_then(Path::to_str).filter(|rest| !rest.is_empty()) {
-        let rest = without_quoting(rest);
-        all.extend(["~", "$HOME", "${HOME}"].map(|start| format!("{start}/{rest}")));
+}
+
+/// A path without `.` and `..`, as far as its spelling tells.
+fn spelled_out(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                out.pop();
+            }
+            part => out.push(part),
+        }
     }
-    all
+    out
 }
 
 /// Whether `needle` stands in `text` and does not go on as a longer name.
@@ -89,6 +136,7 @@ fn stands_in(text: &str, needle: &str, continues: impl Fn(char) -> bool) -> bool
 /// The text without quotes and backslashes, and with `//` and `/./` as `/`.
 fn without_quoting(command: &str) -> String {
     let mut plain = String::with_capacity(command.len());
+    let command = command.replace("\\\n", "");
     for c in command.chars() {
         match c {
             '"' | '\'' | '\\' => {}
@@ -110,8 +158,16 @@ mod tests {
     use super::*;
 
     fn names(command: &str) -> bool {
-        let home = Path::new("/home/u/.agentx");
-        names_home(command, home, Some(Path::new("/home/u")))
+        names_from("/home/u/code", command)
+    }
+
+    fn names_from(directory: &str, command: &str) -> bool {
+        let known = Known {
+            home: Path::new("/home/u/.agentx"),
+            user_home: Some(Path::new("/home/u")),
+            directory: Path::new(directory),
+        };
+        names_home(command, known)
     }
 
     #[test]
@@ -128,9 +184,22 @@ mod tests {
             "echo $AGENTX_HOME",
             "cat \"${AGENTX_HOME}/auth.json\"",
             "echo ${AGENTX_HOME:-x}",
+            "cat /home/u/code/../.agentx/auth.json",
+            "cat ../.agentx/auth.json",
+            "cat <../.agentx/auth.json",
+            "cp ./../.agentx/{auth.json,x} .",
+            "HOMES=../.agentx; ls",
+            "cat ~u/.agentx/auth.json",
+            "cat ~/code/../.agentx/auth.json",
+            "ls ${PWD}/../.agentx",
+            "cat /proc/self/root/home/u/.agentx/auth.json",
+            "cat /home/u/.age\\\nntx/auth.json",
         ] {
             assert!(names(command), "{command}");
         }
+        assert!(names_from("/home/u", "cat .agentx/auth.json"));
+        assert!(names_from("/home/u", "tar c ./.agentx"));
+        assert!(names_from("/", "tar c home/u/.agentx"));
     }
 
     #[test]
@@ -142,6 +211,8 @@ mod tests {
             "echo $AGENTX_HOMES",
             "ls /home/u",
             "cat .agentx/settings.json",
+            "ls ../.agentx-old ~/.agentx2 ~v/.agentx",
+            "ls $PWD/.agentx",
             "",
         ] {
             assert!(!names(command), "{command}");

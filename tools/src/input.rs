@@ -3,6 +3,7 @@
 
 use crate::stop::Stop;
 use crate::text::shown;
+use agentx_core::guard::Guard;
 use agentx_core::json::{Object, RawJson, ScanLimits, Scanner, Value};
 
 /// What `Read` is asked.
@@ -15,8 +16,8 @@ pub(crate) struct ReadInput {
 }
 
 impl ReadInput {
-    pub(crate) fn parse(input: &RawJson) -> Result<Self, Stop> {
-        read_object(input, &["file_path", "offset", "limit"], |members| {
+    pub(crate) fn parse(input: &RawJson, guard: &Guard) -> Result<Self, Stop> {
+        read_object(input, guard, &["file_path", "offset", "limit"], |members| {
             Ok(Self {
                 file_path: members.text("file_path")?,
                 offset: members.count("offset")?,
@@ -34,8 +35,8 @@ pub(crate) struct GlobInput {
 }
 
 impl GlobInput {
-    pub(crate) fn parse(input: &RawJson) -> Result<Self, Stop> {
-        read_object(input, &["pattern", "path"], |members| {
+    pub(crate) fn parse(input: &RawJson, guard: &Guard) -> Result<Self, Stop> {
+        read_object(input, guard, &["pattern", "path"], |members| {
             Ok(Self {
                 pattern: members.text("pattern")?,
                 path: members.optional_text("path")?,
@@ -62,9 +63,9 @@ pub(crate) struct GrepInput {
 }
 
 impl GrepInput {
-    pub(crate) fn parse(input: &RawJson) -> Result<Self, Stop> {
+    pub(crate) fn parse(input: &RawJson, guard: &Guard) -> Result<Self, Stop> {
         let known = ["pattern", "path", "glob", "output_mode"];
-        read_object(input, &known, |members| {
+        read_object(input, guard, &known, |members| {
             Ok(Self {
                 pattern: members.text("pattern")?,
                 path: members.optional_text("path")?,
@@ -90,8 +91,8 @@ pub(crate) struct TimeInput {
 }
 
 impl TimeInput {
-    pub(crate) fn parse(input: &RawJson) -> Result<Self, Stop> {
-        read_object(input, &["timezone"], |members| {
+    pub(crate) fn parse(input: &RawJson, guard: &Guard) -> Result<Self, Stop> {
+        read_object(input, guard, &["timezone"], |members| {
             Ok(Self {
                 timezone: members.optional_text("timezone")?,
             })
@@ -107,8 +108,8 @@ pub(crate) struct WriteInput {
 }
 
 impl WriteInput {
-    pub(crate) fn parse(input: &RawJson) -> Result<Self, Stop> {
-        read_object(input, &["file_path", "content"], |members| {
+    pub(crate) fn parse(input: &RawJson, guard: &Guard) -> Result<Self, Stop> {
+        read_object(input, guard, &["file_path", "content"], |members| {
             Ok(Self {
                 file_path: members.text("file_path")?,
                 content: members.text("content")?,
@@ -127,9 +128,9 @@ pub(crate) struct EditInput {
 }
 
 impl EditInput {
-    pub(crate) fn parse(input: &RawJson) -> Result<Self, Stop> {
+    pub(crate) fn parse(input: &RawJson, guard: &Guard) -> Result<Self, Stop> {
         let known = ["file_path", "old_string", "new_string", "replace_all"];
-        read_object(input, &known, |members| {
+        read_object(input, guard, &known, |members| {
             Ok(Self {
                 file_path: members.text("file_path")?,
                 old_string: members.text("old_string")?,
@@ -150,9 +151,9 @@ pub(crate) struct BashInput {
 }
 
 impl BashInput {
-    pub(crate) fn parse(input: &RawJson) -> Result<Self, Stop> {
+    pub(crate) fn parse(input: &RawJson, guard: &Guard) -> Result<Self, Stop> {
         let known = ["command", "timeout_ms", "description", "run_in_background"];
-        read_object(input, &known, |members| {
+        read_object(input, guard, &known, |members| {
             members.optional_text("description")?;
             Ok(Self {
                 command: members.text("command")?,
@@ -168,6 +169,7 @@ struct Members<'a>(Object<'a>);
 
 fn read_object<T>(
     input: &RawJson,
+    guard: &Guard,
     known: &[&str],
     build: impl FnOnce(&Members<'_>) -> Result<T, Stop>,
 ) -> Result<T, Stop> {
@@ -180,7 +182,7 @@ fn read_object<T>(
         .ok_or_else(|| Stop::fault("The input must be a JSON object."))?;
     for (name, _) in object {
         if !known.iter().any(|known| name == *known) {
-            let name = shown(&name.decode_lossy());
+            let name = shown(&name.decode_lossy(), guard);
             let known = known.join("`, `");
             let text = format!("Unknown member `{name}` in the input; known are `{known}`.");
             return Err(Stop::fault(text));
@@ -252,13 +254,18 @@ mod tests {
     #[test]
     fn escapes_are_decoded_and_absent_members_have_defaults() {
         let edit = raw(r#"{"file_path":"a","old_string":"\n\u00e9","new_string":"\"🙂"}"#);
-        let edit = EditInput::parse(&edit).unwrap();
+        let edit = EditInput::parse(&edit, &Guard::default()).unwrap();
         assert_eq!(edit.old_string, "\né");
         assert_eq!(edit.new_string, "\"🙂");
         assert!(!edit.replace_all);
-        let grep = GrepInput::parse(&raw(r#"{"pattern":"x"}"#)).unwrap();
+        let grep = GrepInput::parse(&raw(r#"{"pattern":"x"}"#), &Guard::default()).unwrap();
         assert_eq!(grep.output_mode, GrepMode::FilesWithMatches);
-        assert_eq!(TimeInput::parse(&raw("{}")).unwrap().timezone, None);
+        assert_eq!(
+            TimeInput::parse(&raw("{}"), &Guard::default())
+                .unwrap()
+                .timezone,
+            None
+        );
     }
 
     #[test]
@@ -280,18 +287,23 @@ mod tests {
             ("[]", "must be a JSON object"),
         ];
         for (input, expected) in cases {
-            let text = fault(ReadInput::parse(&raw(input)));
+            let text = fault(ReadInput::parse(&raw(input), &Guard::default()));
             assert!(text.contains(expected), "{input}: {text}");
         }
-        let text = fault(BashInput::parse(&raw(
-            r#"{"command":"a","run_in_background":1}"#,
-        )));
+        let text = fault(BashInput::parse(
+            &raw(r#"{"command":"a","run_in_background":1}"#),
+            &Guard::default(),
+        ));
         assert!(text.contains("`run_in_background` must be true or false"));
-        let text = fault(BashInput::parse(&raw(r#"{"command":"a","description":1}"#)));
+        let text = fault(BashInput::parse(
+            &raw(r#"{"command":"a","description":1}"#),
+            &Guard::default(),
+        ));
         assert!(text.contains("`description` must be a string"));
-        let text = fault(GrepInput::parse(&raw(
-            r#"{"pattern":"a","output_mode":"x"}"#,
-        )));
+        let text = fault(GrepInput::parse(
+            &raw(r#"{"pattern":"a","output_mode":"x"}"#),
+            &Guard::default(),
+        ));
         assert!(text.contains("`output_mode` must be `content`"), "{text}");
     }
 }

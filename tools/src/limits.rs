@@ -37,6 +37,9 @@ pub struct ToolLimits {
     pub grep_line_chars: usize,
     /// Size of a file that Grep looks into, in bytes.
     pub grep_file_bytes: u64,
+    /// Bytes of memory of a compiled pattern of Grep. What a search takes is
+    /// bounded by this and the length of the text.
+    pub grep_program_bytes: usize,
     /// Bytes of a pattern of Glob and Grep.
     pub pattern_bytes: usize,
     /// Entries that Glob and Grep look at in one call.
@@ -62,6 +65,7 @@ impl Default for ToolLimits {
             grep_results: 100,
             grep_line_chars: 500,
             grep_file_bytes: 16 << 20,
+            grep_program_bytes: 1 << 20,
             pattern_bytes: 4_096,
             walk_entries: 200_000,
             walk_depth: 128,
@@ -100,6 +104,16 @@ pub(crate) const MAX_LINKS: usize = 40;
 
 /// Bytes read or written between two looks at the cancel token.
 pub(crate) const STEP_BYTES: usize = 64 << 10;
+
+/// Entries of `$AGENTX_HOME` that a file with several links is compared with.
+pub(crate) const MAX_HOME_FILES: usize = 4_096;
+
+/// Bytes of a line that Grep searches between two looks at the cancel token.
+pub(crate) const SEARCH_WINDOW_BYTES: usize = 32 << 10;
+
+/// Bytes that two such windows share: matches up to this length are found
+/// wherever they stand in a longer line.
+pub(crate) const SEARCH_OVERLAP_BYTES: usize = 16 << 10;
 
 /// Bytes of a `.gitignore` that is applied.
 pub(crate) const MAX_IGNORE_BYTES: u64 = 64 << 10;

@@ -8,16 +8,19 @@
 //! what is opened is what was judged. A folder is recognised under any name,
 //! through bind mounts and on file systems that ignore case.
 //!
-//! A second hard link to a file inside `$AGENTX_HOME` is not recognised; making
-//! one takes the rights to read it.
+//! A second hard link to a file directly in `$AGENTX_HOME`, such as `auth.json`, is
+//! recognised by the file; one to a file further down is not, and making one
+//! takes the rights to read it.
 
-use crate::limits::{MAX_LINKS, MAX_PATH_BYTES};
+use crate::limits::{MAX_HOME_FILES, MAX_LINKS, MAX_PATH_BYTES};
 use crate::stop::Stop;
 use crate::text::shown;
+use agentx_core::guard::Guard;
 use agentx_core::tool::{Access, ToolRequest};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::fs::{fstat, open, openat, readlinkat, stat, statat};
 use rustix::io::Errno;
+use std::cell::OnceCell;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
@@ -29,6 +32,10 @@ use std::path::{Path, PathBuf};
 const LOOK_UP: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
 const LOOK_UP: OFlags = OFlags::empty();
+
+/// The file of keys in `$AGENTX_HOME`, which counts even if the folder cannot be
+/// listed.
+const REGISTRY_FILE: &str = "auth.json";
 
 /// What makes two names the same file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,6 +120,24 @@ impl Place {
     /// The folder, open for listing.
     pub(crate) fn open_folder(&self) -> Result<OwnedFd, Errno> {
         openat(&self.folder, ".", list_flags(), Mode::empty())
+    }
+
+    /// The regular files directly in the folder, as many as are looked at.
+    fn files(&self) -> Vec<Identity> {
+        if !matches!(self.leaf, Leaf::Folder) {
+            return Vec::new();
+        }
+        let listed = self.open_folder().and_then(Dir::read_from);
+        let names = listed.into_iter().flatten().filter_map(Result::ok);
+        let names = names.map(|entry| owned_name(entry.file_name()));
+        let first = std::iter::once(OsString::from(REGISTRY_FILE));
+        let stats = first
+            .chain(names.take(MAX_HOME_FILES))
+            .filter_map(|name| statat(&self.folder, &*name, AtFlags::SYMLINK_NOFOLLOW).ok());
+        stats
+            .filter(|stat| special_kind(stat).is_none())
+            .map(|stat| Identity::of(&stat))
+            .collect()
     }
 
     /// The names below the last existing folder, in the order of the path.
@@ -315,6 +340,10 @@ pub(crate) struct Fence {
     home: Place,
     /// The working directories, where the call is bound to them.
     roots: Option<Vec<Identity>>,
+    /// What no message about a path may show.
+    guard: Guard,
+    /// The files directly in `$AGENTX_HOME`, once they are asked for.
+    kept: OnceCell<Vec<Identity>>,
 }
 
 impl Fence {
@@ -324,7 +353,7 @@ impl Fence {
     ///
     /// When there is no usable working directory, or when it cannot be told
     /// where `$AGENTX_HOME` lies: then nothing could be kept out of it.
-    pub(crate) fn new(home: &Path, request: &ToolRequest) -> Result<Self, Stop> {
+    pub(crate) fn new(home: &Path, request: &ToolRequest, guard: &Guard) -> Result<Self, Stop> {
         let base = request.directories.first().map(PathBuf::from);
         let base = base
             .filter(|base| base.is_absolute())
@@ -348,7 +377,13 @@ impl Fence {
                 Some(found.map(|stat| Identity::of(&stat)).collect())
             }
         };
-        Ok(Self { base, home, roots })
+        Ok(Self {
+            base,
+            home,
+            roots,
+            guard: guard.clone(),
+            kept: OnceCell::new(),
+        })
     }
 
     /// Where a path of the input leads, if the call may go there.
@@ -361,7 +396,7 @@ impl Fence {
             let text = format!("The path is longer than {MAX_PATH_BYTES} bytes.");
             return Err(Stop::fault(text));
         }
-        let shown = shown(text);
+        let shown = shown(text, &self.guard);
         if text.contains('\0') {
             return Err(Stop::fault(format!("`{shown}` contains a NUL character.")));
         }
@@ -373,7 +408,7 @@ impl Fence {
 
     /// The first working directory, for a child to run in.
     pub(crate) fn working_directory(&self) -> Result<&Path, Stop> {
-        let shown = shown(&self.base.to_string_lossy());
+        let shown = shown(&self.base.to_string_lossy(), &self.guard);
         let place =
             Place::resolve(&self.base).map_err(|errno| Stop::fault(system_fault(&shown, errno)))?;
         if !matches!(place.leaf, Leaf::Folder) {
@@ -397,6 +432,16 @@ impl Fence {
         matches!(self.home.leaf, Leaf::Folder) && self.home.trail.last() == Some(&folder)
     }
 
+    /// Refuses an open file that is one of `$AGENTX_HOME` by another name.
+    pub(crate) fn judge_file(&self, stat: &Stat, shown: &str) -> Result<(), Stop> {
+        let kept = || self.kept.get_or_init(|| self.home.files());
+        if stat.st_nlink > 1 && kept().contains(&Identity::of(stat)) {
+            let text = format!("`{shown}` is a file of AGENTX_HOME, which no tool may touch.");
+            return Err(Stop::fault(text));
+        }
+        Ok(())
+    }
+
     fn judge(&self, place: &Place, shown: &str) -> Result<(), Stop> {
         if place.is_within(&self.home) {
             let text = format!("`{shown}` lies in AGENTX_HOME, which no tool may touch.");
@@ -415,9 +460,10 @@ impl Fence {
     }
 }
 
-/// A name as text. What is not UTF-8 in it is shown, but no longer names it.
-pub(crate) fn name_text(name: &OsStr) -> String {
-    shown_name(&String::from_utf8_lossy(name.as_bytes()))
+/// A name as text, with credentials replaced. What is not UTF-8 in it is shown,
+/// but no longer names it.
+pub(crate) fn name_text(name: &OsStr, guard: &Guard) -> String {
+    shown_name(&guard.redact(&String::from_utf8_lossy(name.as_bytes())))
 }
 
 /// A name without the characters that would break a list of names into lines.

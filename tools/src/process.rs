@@ -17,6 +17,7 @@
 use crate::cancel::CancelToken;
 use crate::limits::{EndingLimits, STEP_BYTES};
 use crate::text::Capture;
+use agentx_core::guard::Guard;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
@@ -49,6 +50,8 @@ pub struct Job<'a> {
     pub stderr: Stderr,
     /// Characters kept of each stream, half from its start and half from its end.
     pub keep_chars: usize,
+    /// Credentials that are replaced in what is kept (DEC-30).
+    pub guard: &'a Guard,
     /// How long it may run.
     pub timeout: Duration,
     /// How it is ended when it may not run on.
@@ -146,8 +149,8 @@ pub fn run(job: &Job<'_>, cancel: &CancelToken) -> Result<Finished, StartError> 
         over,
         leader,
         pipes,
-        stdout: Capture::new(job.keep_chars),
-        stderr: Capture::new(job.keep_chars),
+        stdout: Capture::new(job.keep_chars, job.guard),
+        stderr: Capture::new(job.keep_chars, job.guard),
         phase: Phase::Running,
         until: now.checked_add(job.timeout),
         why: None,
@@ -275,8 +278,7 @@ impl Running<'_> {
             self.step(&ready, Instant::now());
         }
         drop(permit);
-        self.stdout.finish();
-        self.stderr.finish();
+        self.end_output();
         let end = match self.why {
             Some(End::Stuck) => End::Stuck,
             why => {
@@ -289,6 +291,22 @@ impl Running<'_> {
             end,
             stdout: self.stdout,
             stderr: self.stderr,
+        }
+    }
+
+    /// Ends what was captured. A child that was ended may have been in the
+    /// middle of a word, and a pipe that is still open may have had more in it.
+    fn end_output(&mut self) {
+        let ended = self.why.is_some();
+        for (capture, pipe) in [
+            (&mut self.stdout, &self.pipes.stdout),
+            (&mut self.stderr, &self.pipes.stderr),
+        ] {
+            if ended || pipe.is_some() {
+                capture.break_off();
+            } else {
+                capture.finish();
+            }
         }
     }
 

@@ -1,6 +1,11 @@
 //! Bytes of the outside made into bounded text.
+//!
+//! Whatever is cut here is freed of credentials first: a cut through a literal
+//! would leave a part of it that nobody recognises any more (DEC-30).
 
 use crate::limits::{BINARY_PROBE_BYTES, SHOWN_CHARS};
+use agentx_core::guard::{Guard, Redactor};
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// Characters kept for the note about results that do not fit.
@@ -57,11 +62,14 @@ fn unfinished_suffix(bytes: &[u8]) -> usize {
         .unwrap_or(0)
 }
 
-/// Keeps the head and the tail of a stream of any length, in bounded memory.
+/// Keeps the head and the tail of a stream of any length, in bounded memory,
+/// with credentials replaced before anything is cut (DEC-30). Characters are
+/// counted after that.
 #[derive(Debug)]
 pub struct Capture {
     half: usize,
     lossy: Lossy,
+    redactor: Redactor,
     kept: Kept,
 }
 
@@ -77,27 +85,46 @@ struct Kept {
 impl Capture {
     /// Keeps at least `chars` characters: half from the start, half from the end.
     #[must_use]
-    pub fn new(chars: usize) -> Self {
+    pub fn new(chars: usize, guard: &Guard) -> Self {
         Self {
             half: chars.div_ceil(2),
             lossy: Lossy::default(),
+            redactor: guard.redactor(),
             kept: Kept::default(),
         }
     }
 
     /// Takes the next bytes of the stream.
     pub fn push(&mut self, bytes: &[u8]) {
-        let Self { half, lossy, kept } = self;
-        lossy.feed(bytes, |text| kept.push(text, *half));
+        let Self {
+            half,
+            lossy,
+            redactor,
+            kept,
+        } = self;
+        lossy.feed(bytes, |text| kept.push(&redactor.push(text), *half));
     }
 
     /// Ends the stream.
     pub fn finish(&mut self) {
-        let Self { half, lossy, kept } = self;
-        lossy.finish(|text| kept.push(text, *half));
+        self.break_off();
+        let rest = self.redactor.finish();
+        self.kept.push(&rest, self.half);
     }
 
-    /// Characters of the whole stream.
+    /// Ends a stream that may have had more to say. If its last characters are
+    /// the beginning of a credential, they are left out.
+    pub fn break_off(&mut self) {
+        let Self {
+            half,
+            lossy,
+            redactor,
+            kept,
+        } = self;
+        lossy.finish(|text| kept.push(&redactor.push(text), *half));
+    }
+
+    /// Characters of the stream so far.
     #[must_use]
     pub const fn total_chars(&self) -> u64 {
         self.kept.total_chars
@@ -177,8 +204,13 @@ fn last_chars(text: &str, count: usize) -> &str {
     }
 }
 
-/// Cuts a finished result at `chars` characters and tells so (DEC-34).
-pub(crate) fn cut_result(text: String, chars: usize) -> String {
+/// Cuts a finished result at `chars` characters and tells so (DEC-34), with
+/// credentials replaced first (DEC-30).
+pub(crate) fn cut_result(text: String, chars: usize, guard: &Guard) -> String {
+    let text = match guard.redact(&text) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(redacted) => redacted,
+    };
     let total = text.chars().count();
     if total <= chars {
         return text;
@@ -217,9 +249,11 @@ pub(crate) fn join_results(lines: &[String], notes: &[String], chars: usize) -> 
     all.join("\n")
 }
 
-/// A path or an input as a message shows it: on one line and bounded.
-pub(crate) fn shown(text: &str) -> String {
+/// A path or an input as a message shows it: on one line and bounded, with
+/// credentials replaced before it is either.
+pub(crate) fn shown(text: &str, guard: &Guard) -> String {
     let mut out = String::new();
+    let text = guard.redact(text);
     let mut chars = text.chars();
     for c in chars.by_ref().take(SHOWN_CHARS) {
         if c.is_control() {

@@ -6,7 +6,8 @@ use crate::limits::ToolLimits;
 use crate::place::Fence;
 use crate::stop::Stop;
 use crate::text::{cut_result, shown};
-use agentx_core::tool::{ToolOutcome, ToolRequest};
+use agentx_core::guard::Guard;
+use agentx_core::tool::{ToolContent, ToolOutcome, ToolRequest};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -23,6 +24,8 @@ pub struct ToolboxConfig {
     pub environment: BTreeMap<OsString, OsString>,
     /// The program that `Bash` runs, with `-c` and the command.
     pub shell: PathBuf,
+    /// Credentials that no answer may carry (DEC-30).
+    pub guard: Guard,
     /// What `CurrentTime` tells.
     pub clock: fn() -> SystemTime,
     /// All bounds.
@@ -30,8 +33,9 @@ pub struct ToolboxConfig {
 }
 
 impl ToolboxConfig {
-    /// A configuration with the system's clock, the specified limits, and the
-    /// shell `/bin/bash`, or `/bin/sh` where that does not exist.
+    /// A configuration with the system's clock, the specified limits, no
+    /// credentials, and the shell `/bin/bash`, or `/bin/sh` where that does not
+    /// exist.
     #[must_use]
     pub fn new(home: impl Into<PathBuf>, environment: BTreeMap<OsString, OsString>) -> Self {
         let bash = PathBuf::from("/bin/bash");
@@ -43,6 +47,7 @@ impl ToolboxConfig {
             } else {
                 "/bin/sh".into()
             },
+            guard: Guard::default(),
             clock: SystemTime::now,
             limits: ToolLimits::default(),
         }
@@ -83,8 +88,8 @@ impl Toolbox {
     /// otherwise as long as the file system takes. After `cancel` it returns
     /// soon, with an error that says so; a command is ended first.
     ///
-    /// Every fault of the call is an outcome with `is_error`. The text is
-    /// bounded (DEC-34); it is not redacted.
+    /// Every fault of the call is an outcome with `is_error`. Credentials are
+    /// replaced in all text before it is cut (DEC-30), and it is bounded (DEC-34).
     #[must_use]
     pub fn run(&self, request: &ToolRequest, cancel: &CancelToken) -> ToolOutcome {
         let call = Call {
@@ -92,17 +97,21 @@ impl Toolbox {
             config: &self.config,
             cancel,
         };
+        let text = |answer: Result<String, Stop>| answer.map(ToolOutcome::text);
         let answer = call.check().and_then(|()| match &*request.call.name {
-            "Read" => call.text(body::read::run(&call)),
-            "Glob" => call.text(body::glob::run(&call)),
-            "Grep" => call.text(body::grep::run(&call)),
-            "CurrentTime" => call.text(body::time::run(&call)),
-            "Write" => call.text(body::write::run(&call)),
-            "Edit" => call.text(body::edit::run(&call)),
+            "Read" => text(body::read::run(&call)),
+            "Glob" => text(body::glob::run(&call)),
+            "Grep" => text(body::grep::run(&call)),
+            "CurrentTime" => text(body::time::run(&call)),
+            "Write" => text(body::write::run(&call)),
+            "Edit" => text(body::edit::run(&call)),
             "Bash" => body::bash::run(&call),
-            other => Err(Stop::fault(format!("There is no tool `{}`.", shown(other)))),
+            other => {
+                let other = shown(other, call.guard());
+                Err(Stop::fault(format!("There is no tool `{other}`.")))
+            }
         });
-        answer.unwrap_or_else(ToolOutcome::from)
+        call.close(answer.unwrap_or_else(ToolOutcome::from))
     }
 }
 
@@ -125,15 +134,31 @@ impl Call<'_> {
 
     /// Where this call may go.
     pub(crate) fn fence(&self) -> Result<Fence, Stop> {
-        Fence::new(&self.config.home, self.request)
+        Fence::new(&self.config.home, self.request, self.guard())
     }
 
     pub(crate) const fn limits(&self) -> &ToolLimits {
         &self.config.limits
     }
 
-    fn text(&self, answer: Result<String, Stop>) -> Result<ToolOutcome, Stop> {
-        let text = cut_result(answer?, self.limits().output_chars);
-        Ok(ToolOutcome::text(text))
+    /// What no answer may carry.
+    pub(crate) const fn guard(&self) -> &Guard {
+        &self.config.guard
+    }
+
+    /// The one way out: every text, of answers and of faults, without
+    /// credentials and then no longer than it may be.
+    fn close(&self, outcome: ToolOutcome) -> ToolOutcome {
+        let chars = match &*self.request.call.name {
+            "Bash" => self.limits().bash_output_chars,
+            _ => self.limits().output_chars,
+        };
+        let close = |part| match part {
+            ToolContent::Text(text) => ToolContent::Text(cut_result(text, chars, self.guard())),
+        };
+        ToolOutcome {
+            content: outcome.content.into_iter().map(close).collect(),
+            is_error: outcome.is_error,
+        }
     }
 }

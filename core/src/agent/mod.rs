@@ -45,7 +45,8 @@ use crate::policy::Policy;
 use crate::schema::inbound::Inbound;
 use crate::schema::outbound::{Outbound, SessionState};
 use crate::time::Instant;
-use alloc::collections::{BTreeMap, VecDeque};
+use crate::tool::Environment;
+use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::sync::Arc;
 use permission::Waiter;
@@ -64,7 +65,7 @@ pub struct AgentSession {
     waiters: Correlator<Waiter>,
     agent_loop: AgentLoop,
     policy: Policy,
-    environment: Arc<BTreeMap<String, String>>,
+    environment: Arc<Environment>,
     queue: Queue,
     seen: Recent,
     turn: Option<Turn>,

@@ -8,7 +8,7 @@ use crate::schema::inbound::{
     ContextKind, Import, Inbound, Priority, UserContent, UserRecord, UserRejected,
 };
 use crate::schema::outbound::{Outbound, UserReplay};
-use alloc::collections::BTreeMap;
+use crate::tool::Environment;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -45,8 +45,8 @@ impl AgentSession {
 
     /// Sets variables for later tool children (DEC-22). Updates add up, and
     /// together they have a ceiling too.
-    fn update_environment(&mut self, variables: BTreeMap<String, String>) {
-        let mut merged = BTreeMap::clone(&self.environment);
+    fn update_environment(&mut self, variables: Environment) {
+        let mut merged = Environment::clone(&self.environment);
         merged.extend(variables);
         let bytes: usize = merged.iter().map(|(n, v)| n.len() + v.len()).sum();
         let limit = self.config.limits.environment_total_bytes;

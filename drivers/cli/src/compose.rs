@@ -74,7 +74,10 @@ impl Parts<'_> {
         let world = World {
             provider,
             credential: credential.cloned(),
-            toolbox: Arc::new(Toolbox::new(self.tools)),
+            toolbox: Arc::new(Toolbox::new(ToolboxConfig {
+                guard: config.credentials.clone(),
+                ..self.tools
+            })),
             trust: Arc::new(TrustStore::new()),
             http: http1::Limits::DEFAULT,
             seed: u64::from_le_bytes(random()?),

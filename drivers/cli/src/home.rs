@@ -108,7 +108,7 @@ impl Home {
             )));
         }
         String::from_utf8(bytes).map_err(|error| {
-            let at = error.utf8_error().valid_up_to();
+            let at = error.utf8_error().valid_up_to() + 1;
             Refusal::new(format_args!("{name}: no UTF-8 at byte {at}"))
         })
     }

@@ -54,7 +54,10 @@ Examples:
       Show the providers of auth.json; with --output-format json for programs
 
 Files:
-  $AGENTX_HOME/auth.json   The providers; mode 0600 in a folder of mode 0700
+  $AGENTX_HOME/auth.json   The providers; mode 0600 in a folder of mode 0700.
+      The shortest one, whose model echoes the prompt:
+      {\"version\": 2, \"providers\": [{\"id\": \"play\", \"type\": \"scripted\",
+        \"scripted\": {\"model\": \"scripted\", \"from_prompt\": true}}]}
 
 Environment:
   AGENTX_HOME      Absolute path of the home folder [default: ~/.agentx]
@@ -239,11 +242,19 @@ fn unknown(error: &clap::Error, first: Option<&OsString>) -> Refusal {
     if NOT_YET.contains(&name) {
         return Refusal::not_yet(name);
     }
-    if !name.starts_with('-') {
-        return second_prompt(name);
-    }
-    let all = Options::command();
+    let mut all = Options::command();
+    // Only a built command knows that it has `--help`.
+    all.build();
     let of_command = first.and_then(|word| all.find_subcommand(word));
+    if !name.starts_with('-') {
+        return match of_command {
+            Some(command) => Refusal::new(format_args!(
+                "unexpected argument {name:?}: `agentx {}` takes no prompt",
+                command.get_name()
+            )),
+            None => second_prompt(name),
+        };
+    }
     let options = of_command.unwrap_or(&all).get_arguments();
     let known = options.filter_map(|option| option.get_long());
     let known: Vec<String> = known.map(|name| format!("--{name}")).collect();

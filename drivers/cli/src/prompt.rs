@@ -76,7 +76,7 @@ fn read_bounded(source: impl Read) -> Result<String, Refusal> {
         )));
     }
     String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
+        let at = error.utf8_error().valid_up_to() + 1;
         Refusal::new(format_args!("stdin: the prompt is no UTF-8 at byte {at}"))
     })
 }
@@ -106,6 +106,6 @@ mod tests {
         let fault = read_bounded(&*longer).unwrap_err();
         assert_eq!(fault.to_string(), "stdin: the prompt is over 8388608 bytes");
         let fault = read_bounded(&b"ab\xff"[..]).unwrap_err();
-        assert_eq!(fault.to_string(), "stdin: the prompt is no UTF-8 at byte 2");
+        assert_eq!(fault.to_string(), "stdin: the prompt is no UTF-8 at byte 3");
     }
 }

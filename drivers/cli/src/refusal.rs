@@ -12,9 +12,19 @@ pub(crate) const STATUS: u8 = 2;
 pub(crate) struct Refusal(String);
 
 impl Refusal {
-    /// A refusal with this text.
+    /// A refusal with this text. Arguments and paths may hold anything, and it
+    /// is shown on one line of a terminal: control characters are escaped.
     pub(crate) fn new(text: impl fmt::Display) -> Self {
-        Self(text.to_string())
+        let text = text.to_string();
+        let mut shown = String::with_capacity(text.len());
+        for character in text.chars() {
+            if character.is_control() {
+                shown.extend(character.escape_default());
+            } else {
+                shown.push(character);
+            }
+        }
+        Self(shown)
     }
 
     /// Something of the contract that this version does not do.
@@ -34,5 +44,17 @@ impl std::error::Error for Refusal {}
 impl From<agentx_providers::registry::RegistryError> for Refusal {
     fn from(error: agentx_providers::registry::RegistryError) -> Self {
         Self::new(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_is_one_line_that_moves_no_cursor() {
+        let refusal = Refusal::new("--cwd /a\u{1b}[31m\nb\u{85}: é is no folder");
+        let shown = "--cwd /a\\u{1b}[31m\\nb\\u{85}: é is no folder";
+        assert_eq!(refusal.to_string(), shown);
     }
 }

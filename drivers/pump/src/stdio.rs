@@ -269,5 +269,8 @@ fn write_line(output: &mut impl Write, line: &str) -> io::Result<()> {
 }
 
 fn dropped(lines: usize) -> String {
-    format!("agentx: {lines} lines were dropped here\n")
+    match lines {
+        1 => "agentx: 1 line was dropped here\n".to_owned(),
+        lines => format!("agentx: {lines} lines were dropped here\n"),
+    }
 }

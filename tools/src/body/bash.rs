@@ -4,21 +4,22 @@
 //! without input. It is no sandbox: beyond the refusal of commands that name
 //! `$AGENTX_HOME`, what the operating system allows is allowed.
 
-use crate::environment::{child_environment, names_home};
+use crate::environment::{Known, child_environment, names_home};
 use crate::input::BashInput;
 use crate::process::{self, End, Finished, Job, Stderr};
 use crate::stop::{CANCELLED, Stop};
 use crate::toolbox::Call;
 use agentx_core::tool::ToolOutcome;
 use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
 use std::process::ExitStatus;
 use std::time::Duration;
 
 pub(crate) fn run(call: &Call<'_>) -> Result<ToolOutcome, Stop> {
-    let input = BashInput::parse(&call.request.call.input)?;
-    let timeout = check(call, &input)?;
+    let input = BashInput::parse(&call.request.call.input, call.guard())?;
     let fence = call.fence()?;
     let directory = fence.working_directory()?;
+    let timeout = check(call, &input, directory)?;
     let config = call.config;
     let environment = child_environment(&config.environment, &call.request.environment, directory);
     let job = Job {
@@ -29,6 +30,7 @@ pub(crate) fn run(call: &Call<'_>) -> Result<ToolOutcome, Stop> {
         stdin: None,
         stderr: Stderr::Merged,
         keep_chars: config.limits.bash_output_chars,
+        guard: &config.guard,
         timeout,
         ending: &config.limits.ending,
     };
@@ -38,7 +40,7 @@ pub(crate) fn run(call: &Call<'_>) -> Result<ToolOutcome, Stop> {
 }
 
 /// Refuses what must not run; else how long it may.
-fn check(call: &Call<'_>, input: &BashInput) -> Result<Duration, Stop> {
+fn check(call: &Call<'_>, input: &BashInput, directory: &Path) -> Result<Duration, Stop> {
     let limits = call.limits();
     let command = &input.command;
     if input.run_in_background {
@@ -59,7 +61,12 @@ fn check(call: &Call<'_>, input: &BashInput) -> Result<Duration, Stop> {
             limits.command_bytes
         )));
     }
-    if names_home(command, &call.config.home, call.config.user_home()) {
+    let known = Known {
+        home: &call.config.home,
+        user_home: call.config.user_home(),
+        directory,
+    };
+    if names_home(command, known) {
         return Err(Stop::fault(
             "`command` names the folder AGENTX_HOME, which no tool may touch.",
         ));

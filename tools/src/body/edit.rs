@@ -15,7 +15,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read as _};
 
 pub(crate) fn run(call: &Call<'_>) -> Result<String, Stop> {
-    let input = EditInput::parse(&call.request.call.input)?;
+    let input = EditInput::parse(&call.request.call.input, call.guard())?;
     if input.old_string.is_empty() {
         return Err(Stop::fault(
             "`old_string` is empty; use Write to make a file.",
@@ -24,9 +24,11 @@ pub(crate) fn run(call: &Call<'_>) -> Result<String, Stop> {
     if input.old_string == input.new_string {
         return Err(Stop::fault("`old_string` and `new_string` are the same."));
     }
-    let shown = shown(&input.file_path);
-    let place = call.fence()?.enter(&input.file_path)?;
+    let shown = shown(&input.file_path, call.guard());
+    let fence = call.fence()?;
+    let place = fence.enter(&input.file_path)?;
     let (file, stat) = place.open_file().map_err(|fault| fault.told(&shown))?;
+    fence.judge_file(&stat, &shown)?;
     let Leaf::File { name, .. } = &place.leaf else {
         return Err(Stop::fault(format!("`{shown}` is not a file.")));
     };

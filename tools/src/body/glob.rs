@@ -11,11 +11,11 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(call: &Call<'_>) -> Result<String, Stop> {
-    let input = GlobInput::parse(&call.request.call.input)?;
+    let input = GlobInput::parse(&call.request.call.input, call.guard())?;
     let matcher = matcher(call, "pattern", &input.pattern)?;
     let fence = call.fence()?;
     let given = input.path.as_deref().unwrap_or(".");
-    let shown = shown(given);
+    let shown = shown(given, call.guard());
     let start = fence.enter(given)?;
     match start.leaf {
         Leaf::Folder => {}
@@ -43,7 +43,7 @@ pub(crate) fn run(call: &Call<'_>) -> Result<String, Stop> {
             more = true;
             return Ok(ControlFlow::Break(()));
         }
-        found.push(name_text(path.as_os_str()));
+        found.push(name_text(path.as_os_str(), call.guard()));
         Ok(ControlFlow::Continue(()))
     })?;
     let mut notes = Vec::new();

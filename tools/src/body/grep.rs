@@ -2,11 +2,13 @@
 //!
 //! The regular expressions run in linear time. They are matched line by line,
 //! on bytes, so a file that is not all UTF-8 can be searched; what is shown of
-//! it has U+FFFD in its place.
+//! it has U+FFFD in its place. Linear can be slow all the same: the time grows
+//! with the size of the pattern, too. So patterns have a size, and a long line is
+//! searched window by window, with a look at the cancel token before each.
 
 use super::glob::{matcher, prefix};
 use crate::input::{GrepInput, GrepMode};
-use crate::limits::STEP_BYTES;
+use crate::limits::{SEARCH_OVERLAP_BYTES, SEARCH_WINDOW_BYTES, STEP_BYTES};
 use crate::place::{Leaf, name_text};
 use crate::stop::Stop;
 use crate::text::{first_chars, is_binary, join_results, shown};
@@ -21,11 +23,8 @@ use std::io::{ErrorKind, Read as _};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// Lines searched between two looks at the cancel token.
-const STEP_LINES: usize = 1_024;
-
 pub(crate) fn run(call: &Call<'_>) -> Result<String, Stop> {
-    let input = GrepInput::parse(&call.request.call.input)?;
+    let input = GrepInput::parse(&call.request.call.input, call.guard())?;
     let mut search = Search {
         call,
         regex: compile(call, &input.pattern)?,
@@ -37,7 +36,7 @@ pub(crate) fn run(call: &Call<'_>) -> Result<String, Stop> {
     let filter = Filter::new(call, input.glob.as_deref())?;
     let fence = call.fence()?;
     let given = input.path.as_deref().unwrap_or(".");
-    let shown = shown(given);
+    let shown = shown(given, call.guard());
     let start = fence.enter(given)?;
     let mut notes = Vec::new();
     match &start.leaf {
@@ -46,10 +45,11 @@ pub(crate) fn run(call: &Call<'_>) -> Result<String, Stop> {
         }
         Leaf::File { .. } => {
             let (file, stat) = start.open_file().map_err(|fault| fault.told(&shown))?;
+            fence.judge_file(&stat, &shown)?;
             let name = Path::new(given).file_name().map(Path::new);
             if name.is_some_and(|name| filter.admits(name)) {
                 // Whether there is more or not, it is the only file.
-                let _ = search.file(file, &stat, &name_text(OsStr::new(given)))?;
+                let _ = search.file(file, &stat, &name_text(OsStr::new(given), call.guard()))?;
             }
         }
         Leaf::Folder => {
@@ -63,8 +63,11 @@ pub(crate) fn run(call: &Call<'_>) -> Result<String, Stop> {
                     search.skipped.unreadable += 1;
                     return Ok(ControlFlow::Continue(()));
                 };
+                if fence.judge_file(&stat, "").is_err() {
+                    return Ok(ControlFlow::Continue(()));
+                }
                 let path = prefix.join(entry.path);
-                search.file(file, &stat, &name_text(path.as_os_str()))
+                search.file(file, &stat, &name_text(path.as_os_str(), call.guard()))
             })?;
             notes = left_out.notes();
         }
@@ -79,6 +82,7 @@ fn compile(call: &Call<'_>, pattern: &str) -> Result<Regex, Stop> {
         return Err(Stop::fault(text));
     }
     RegexBuilder::new(pattern)
+        .size_limit(call.limits().grep_program_bytes)
         .build()
         .map_err(|fault| Stop::fault(format!("`pattern` is no regular expression here: {fault}")))
 }
@@ -150,18 +154,15 @@ impl Search<'_> {
     fn lines(&mut self, bytes: &[u8], path: &str) -> Result<ControlFlow<()>, Stop> {
         let mut count: u64 = 0;
         for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
-            if index % STEP_LINES == 0 {
-                self.call.check()?;
-            }
             let line = line.strip_suffix(b"\n").unwrap_or(line);
             let line = line.strip_suffix(b"\r").unwrap_or(line);
-            let Some(found) = self.regex.find(line) else {
+            let Some(found) = find(&self.regex, line, WINDOWS, || self.call.check())? else {
                 continue;
             };
             count += 1;
             match self.mode {
                 GrepMode::Content => {
-                    let text = excerpt(line, found.start(), self.call.limits().grep_line_chars);
+                    let text = excerpt(line, found, self.call);
                     let number = index + 1;
                     if self.add(format!("{path}:{number}:{text}")).is_break() {
                         return Ok(ControlFlow::Break(()));
@@ -218,6 +219,45 @@ impl Search<'_> {
     }
 }
 
+/// How a long line is divided, in bytes.
+#[derive(Clone, Copy)]
+struct Windows {
+    size: usize,
+    /// What a window has in common with the one before it. A match that is
+    /// longer may not be found.
+    overlap: usize,
+}
+
+const WINDOWS: Windows = Windows {
+    size: SEARCH_WINDOW_BYTES,
+    overlap: SEARCH_OVERLAP_BYTES,
+};
+
+/// Where the first match in a line begins. Before each window, `check` may stop
+/// the search.
+fn find(
+    regex: &Regex,
+    line: &[u8],
+    windows: Windows,
+    check: impl Fn() -> Result<(), Stop>,
+) -> Result<Option<usize>, Stop> {
+    let step = windows.size - windows.overlap;
+    let (mut from, mut end) = (0, line.len().min(windows.size));
+    loop {
+        check()?;
+        let whole = end == line.len();
+        // Past its start, a match sees what stands before it. One that touches
+        // the end of a window may owe it that end, so the next one decides.
+        match regex.find_at(&line[..end], from) {
+            Some(found) if whole || found.end() < end => return Ok(Some(found.start())),
+            _ if whole => return Ok(None),
+            _ => {}
+        }
+        from = end - windows.overlap;
+        end = line.len().min(end + step);
+    }
+}
+
 enum Content {
     Text(Vec<u8>),
     Binary,
@@ -248,14 +288,19 @@ fn read_whole(call: &Call<'_>, mut file: File, limit: u64) -> Result<Content, St
     }
 }
 
-/// What is shown of a matching line: all of it, or the part around the match.
-fn excerpt(line: &[u8], found: usize, limit: usize) -> String {
-    let text = String::from_utf8_lossy(line);
+/// What is shown of a matching line: all of it, or the part around the match,
+/// which begins at the byte `found`.
+fn excerpt(line: &[u8], found: usize, call: &Call<'_>) -> String {
+    let limit = call.limits().grep_line_chars;
+    let whole = String::from_utf8_lossy(line);
+    let text = call.guard().redact(&whole);
     let total = text.chars().count();
     if total <= limit {
         return text.into_owned();
     }
-    let before = String::from_utf8_lossy(&line[..found]).chars().count();
+    // What is held back begins a credential that the match stands in.
+    let lead_in = String::from_utf8_lossy(&line[..found]);
+    let before = call.guard().redactor().push(&lead_in).chars().count();
     let lead = limit / 4;
     let start = if before + lead < limit {
         0
@@ -268,7 +313,62 @@ fn excerpt(line: &[u8], found: usize, limit: usize) -> String {
         out.push('…');
     }
     out.push_str(first_chars(from_start, limit));
-    let shown = limit.min(total - start);
+    let shown = limit.min(total.saturating_sub(start));
     out.push_str(&format!(" [… {} characters cut]", total - shown));
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    const SMALL: Windows = Windows {
+        size: 16,
+        overlap: 8,
+    };
+
+    #[test]
+    fn windows_find_what_the_whole_line_has() {
+        let patterns = [
+            "ab",
+            "^ab",
+            "ab$",
+            "\\bab\\b",
+            "a[^ab]*b",
+            "b+",
+            "(?-u:\\B)a",
+            "x*$",
+            "^$",
+        ];
+        for pattern in patterns {
+            let regex = Regex::new(pattern).unwrap();
+            for before in 0..40 {
+                for after in 0..40 {
+                    for (left, right) in [(".", "."), (".", "b"), ("a", "."), ("é", "é")] {
+                        let line = format!("{}ab{}", left.repeat(before), right.repeat(after));
+                        let whole = regex.find(line.as_bytes()).map(|found| found.start());
+                        let found = find(&regex, line.as_bytes(), SMALL, || Ok(())).unwrap();
+                        assert_eq!(found.is_some(), whole.is_some(), "{pattern} in {line}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_search_asks_before_each_window_whether_it_may_go_on() {
+        let regex = Regex::new("(?:(?:a|b|ab){0,50}){0,50}[q-z]").unwrap();
+        let line = "ab".repeat(32);
+        let asked = Cell::new(0);
+        let stopped = find(&regex, line.as_bytes(), SMALL, || {
+            asked.set(asked.get() + 1);
+            if asked.get() == 3 {
+                Err(Stop::Cancelled)
+            } else {
+                Ok(())
+            }
+        });
+        assert_eq!((stopped, asked.get()), (Err(Stop::Cancelled), 3));
+    }
 }

@@ -7,10 +7,10 @@
 
 use crate::input::ReadInput;
 use crate::limits::STEP_BYTES;
-use crate::place::Place;
 use crate::stop::Stop;
 use crate::text::{Lossy, first_chars, is_binary, shown};
 use crate::toolbox::Call;
+use agentx_core::guard::{Guard, Redactor};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
@@ -19,10 +19,12 @@ use std::io::{ErrorKind, Read as _};
 const NOTE_CHARS: usize = 500;
 
 pub(crate) fn run(call: &Call<'_>) -> Result<String, Stop> {
-    let input = ReadInput::parse(&call.request.call.input)?;
-    let shown = shown(&input.file_path);
-    let place: Place = call.fence()?.enter(&input.file_path)?;
-    let (file, _) = place.open_file().map_err(|fault| fault.told(&shown))?;
+    let input = ReadInput::parse(&call.request.call.input, call.guard())?;
+    let shown = shown(&input.file_path, call.guard());
+    let fence = call.fence()?;
+    let place = fence.enter(&input.file_path)?;
+    let (file, stat) = place.open_file().map_err(|fault| fault.told(&shown))?;
+    fence.judge_file(&stat, &shown)?;
     let limits = call.limits();
     let first = input.offset.unwrap_or(1);
     let lines = input.limit.unwrap_or(limits.read_lines);
@@ -32,7 +34,8 @@ pub(crate) fn run(call: &Call<'_>) -> Result<String, Stop> {
         line: 1,
         room: limits.output_chars.saturating_sub(NOTE_CHARS),
         line_chars: limits.read_line_chars,
-        current: Line::default(),
+        current: Line::new(call.guard()),
+        guard: call.guard(),
         text: String::new(),
         crlf: 0,
         replaced: 0,
@@ -50,7 +53,12 @@ enum Scanned {
     Bounded(u64),
 }
 
-fn scan(call: &Call<'_>, mut file: File, shown: &str, page: &mut Page) -> Result<Scanned, Stop> {
+fn scan(
+    call: &Call<'_>,
+    mut file: File,
+    shown: &str,
+    page: &mut Page<'_>,
+) -> Result<Scanned, Stop> {
     let mut buffer = vec![0; STEP_BYTES];
     let mut scanned: u64 = 0;
     while !page.more {
@@ -75,7 +83,7 @@ fn scan(call: &Call<'_>, mut file: File, shown: &str, page: &mut Page) -> Result
 }
 
 /// The lines that were asked for, as they are found.
-struct Page {
+struct Page<'a> {
     /// Number of the first line to show, from 1.
     first: u64,
     /// Number after the last line to show.
@@ -87,6 +95,7 @@ struct Page {
     /// Characters shown of one line.
     line_chars: usize,
     current: Line,
+    guard: &'a Guard,
     text: String,
     crlf: u64,
     replaced: u64,
@@ -94,17 +103,28 @@ struct Page {
     more: bool,
 }
 
+/// What a line ends with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LineEnd {
+    /// A line end.
+    Newline,
+    /// The end of the file.
+    File,
+    /// The bound on what is read of a file; the line may go on.
+    Bound,
+}
+
 /// One line, kept up to what is shown of it.
-#[derive(Default)]
 struct Line {
     lossy: Lossy,
+    redactor: Redactor,
     text: String,
     chars: usize,
     /// Bytes came, so the line exists even if it is empty of text.
     begun: bool,
 }
 
-impl Page {
+impl Page<'_> {
     fn feed(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             if self.line >= self.end {
@@ -118,7 +138,7 @@ impl Page {
             if self.line >= self.first {
                 self.current.push(part, self.line_chars);
             }
-            if newline.is_some() && !self.end_line(true) {
+            if newline.is_some() && !self.end_line(LineEnd::Newline) {
                 return;
             }
             bytes = rest;
@@ -126,12 +146,12 @@ impl Page {
     }
 
     /// Ends the current line; false when it does not fit any more.
-    fn end_line(&mut self, terminated: bool) -> bool {
-        let mut line = std::mem::take(&mut self.current);
+    fn end_line(&mut self, end: LineEnd) -> bool {
+        let mut line = std::mem::replace(&mut self.current, Line::new(self.guard));
         if self.line >= self.first {
-            let shown = line.finish(self.line_chars);
+            let shown = line.finish(self.line_chars, end != LineEnd::Bound);
             self.replaced += line.lossy.replaced();
-            let stripped = shown.strip_suffix('\r').filter(|_| terminated);
+            let stripped = shown.strip_suffix('\r').filter(|_| end == LineEnd::Newline);
             self.crlf += u64::from(stripped.is_some());
             let row = format!("{:>6}\t{}\n", self.line, stripped.unwrap_or(&shown));
             let chars = row.chars().count();
@@ -150,7 +170,12 @@ impl Page {
     fn answer(mut self, shown: &str, scanned: Scanned) -> Result<String, Stop> {
         let unfinished = self.current.begun && !self.more;
         if unfinished {
-            self.end_line(false);
+            let bounded = matches!(scanned, Scanned::Bounded(_));
+            self.end_line(if bounded {
+                LineEnd::Bound
+            } else {
+                LineEnd::File
+            });
         }
         if self.line <= self.first && self.text.is_empty() && !self.more {
             return self.nothing(shown, scanned);
@@ -204,19 +229,43 @@ impl Page {
 }
 
 impl Line {
-    fn push(&mut self, bytes: &[u8], keep: usize) {
-        let Self {
-            lossy, text, chars, ..
-        } = self;
-        lossy.feed(bytes, |piece| keep_start(text, chars, piece, keep));
+    fn new(guard: &Guard) -> Self {
+        Self {
+            lossy: Lossy::default(),
+            redactor: guard.redactor(),
+            text: String::new(),
+            chars: 0,
+            begun: false,
+        }
     }
 
-    /// The text of the whole line, cut and told where it is too long.
-    fn finish(&mut self, keep: usize) -> String {
+    fn push(&mut self, bytes: &[u8], keep: usize) {
         let Self {
-            lossy, text, chars, ..
+            lossy,
+            redactor,
+            text,
+            chars,
+            ..
         } = self;
-        lossy.finish(|piece| keep_start(text, chars, piece, keep));
+        lossy.feed(bytes, |piece| {
+            keep_start(text, chars, &redactor.push(piece), keep);
+        });
+    }
+
+    /// The text of the line, cut and told where it is too long. Where the line
+    /// is not `whole`, what may begin a credential at its end is left out.
+    fn finish(&mut self, keep: usize, whole: bool) -> String {
+        let Self {
+            lossy,
+            redactor,
+            text,
+            chars,
+            ..
+        } = self;
+        lossy.finish(|piece| keep_start(text, chars, &redactor.push(piece), keep));
+        if whole {
+            keep_start(text, chars, &redactor.finish(), keep);
+        }
         let mut text = std::mem::take(text);
         if *chars > keep {
             let _ = write!(text, " [… {} characters cut]", *chars - keep);

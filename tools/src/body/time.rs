@@ -4,14 +4,15 @@ use crate::input::TimeInput;
 use crate::stop::Stop;
 use crate::text::shown;
 use crate::toolbox::Call;
+use agentx_core::guard::Guard;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 pub(crate) fn run(call: &Call<'_>) -> Result<String, Stop> {
-    let input = TimeInput::parse(&call.request.call.input)?;
+    let input = TimeInput::parse(&call.request.call.input, call.guard())?;
     let zone = match input.timezone.as_deref() {
         None | Some("UTC") => TimeZone::UTC,
-        Some(name) => TimeZone::get(name).map_err(|_| unknown(name))?,
+        Some(name) => TimeZone::get(name).map_err(|_| unknown(name, call.guard()))?,
     };
     let now = Timestamp::try_from((call.config.clock)())
         .map_err(|fault| Stop::io("The system's clock cannot be told", fault))?;
@@ -23,8 +24,8 @@ pub(crate) fn run(call: &Call<'_>) -> Result<String, Stop> {
     ))
 }
 
-fn unknown(name: &str) -> Stop {
-    let name = shown(name);
+fn unknown(name: &str, guard: &Guard) -> Stop {
+    let name = shown(name, guard);
     let hint = if jiff::tz::db().is_definitively_empty() {
         "this system has no time zone database, so only `UTC` is known"
     } else {

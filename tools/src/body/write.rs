@@ -8,8 +8,8 @@ use crate::text::shown;
 use crate::toolbox::Call;
 
 pub(crate) fn run(call: &Call<'_>) -> Result<String, Stop> {
-    let input = WriteInput::parse(&call.request.call.input)?;
-    let shown = shown(&input.file_path);
+    let input = WriteInput::parse(&call.request.call.input, call.guard())?;
+    let shown = shown(&input.file_path, call.guard());
     let place = call.fence()?.enter(&input.file_path)?;
     let bytes = input.content.len();
     match &place.leaf {

@@ -28,7 +28,7 @@ impl World {
 
     fn fence(&self, access: Access) -> Fence {
         let request = testing::request(&self.path("work"), access);
-        Fence::new(&self.path("home"), &request).unwrap()
+        Fence::new(&self.path("home"), &request, &Guard::default()).unwrap()
     }
 
     fn bound(&self, path: &str) -> Result<Place, String> {
@@ -194,7 +194,10 @@ fn a_pipe_that_takes_the_place_of_a_file_does_not_block() {
 
 #[test]
 fn names_are_shown_on_one_line() {
-    assert_eq!(name_text(OsStr::from_bytes(b"a\xFF.rs")), "a\u{FFFD}.rs");
-    assert_eq!(name_text(OsStr::new("a\nb")), "a\\nb");
-    assert_eq!(name_text(OsStr::new("a\\b")), "a\\b");
+    assert_eq!(
+        name_text(OsStr::from_bytes(b"a\xFF.rs"), &Guard::default()),
+        "a\u{FFFD}.rs"
+    );
+    assert_eq!(name_text(OsStr::new("a\nb"), &Guard::default()), "a\\nb");
+    assert_eq!(name_text(OsStr::new("a\\b"), &Guard::default()), "a\\b");
 }

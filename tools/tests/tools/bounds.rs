@@ -110,3 +110,76 @@ fn results_are_cut_at_100000_characters_and_told() {
     let long = format!("{{\"file_path\":{}}}", quoted(&"y".repeat(4_000)));
     assert!(world.fault("Read", &long).chars().count() < 1_000);
 }
+
+#[test]
+fn a_file_of_home_is_refused_under_its_other_names() {
+    let mut world = World::new();
+    world.access = agentx_core::tool::Access::Granted;
+    std::fs::hard_link(world.beside("home/auth.json"), world.work("a")).unwrap();
+    std::fs::hard_link(world.beside("other/file"), world.work("b")).unwrap();
+    let why = "`a` is a file of AGENTX_HOME";
+    world.refused("Read", r#"{"file_path":"a"}"#, why);
+    world.refused("Grep", r#"{"pattern":"secret","path":"a"}"#, why);
+    let edit = r#"{"file_path":"a","old_string":"secret","new_string":"x"}"#;
+    world.refused("Edit", edit, why);
+    assert_eq!(world.ok("Grep", r#"{"pattern":"."}"#), "b");
+    // Writing makes a new file; the one in the home stays as it is.
+    world.ok("Write", r#"{"file_path":"a","content":"x"}"#);
+    let kept = std::fs::read_to_string(world.beside("home/auth.json")).unwrap();
+    assert_eq!(kept, "the secret");
+    world.ok("Read", r#"{"file_path":"a"}"#);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_links_of_proc_lead_where_they_say_and_home_stays_closed() {
+    let mut world = World::new();
+    world.access = agentx_core::tool::Access::Granted;
+    let folder = std::fs::File::open(world.beside("home")).unwrap();
+    let descriptor = std::os::fd::AsRawFd::as_raw_fd(&folder);
+    let home = world.beside("home");
+    for path in [
+        format!("/proc/self/root{}/auth.json", home.display()),
+        format!("/proc/self/fd/{descriptor}/auth.json"),
+        format!("/proc/{}/fd/{descriptor}/auth.json", std::process::id()),
+        format!("/dev/fd/{descriptor}/auth.json"),
+        format!(
+            "/proc/self/cwd/../../../../../..{}/auth.json",
+            home.display()
+        ),
+    ] {
+        let input = format!("{{\"file_path\":{}}}", quoted(&path));
+        world.refused("Read", &input, "lies in AGENTX_HOME");
+        let input = format!("{{\"file_path\":{},\"content\":\"\"}}", quoted(&path));
+        world.refused("Write", &input, "lies in AGENTX_HOME");
+    }
+    // What is no path behind such a link cannot be named through it.
+    let (reader, _writer) = std::io::pipe().unwrap();
+    let descriptor = std::os::fd::AsRawFd::as_raw_fd(&reader);
+    let pipe = format!("{{\"file_path\":\"/proc/self/fd/{descriptor}\"}}");
+    world.refused("Read", &pipe, "does not exist");
+}
+
+#[test]
+fn pipes_and_devices_are_passed_over_by_a_search_and_refused_by_name() {
+    let mut world = World::new();
+    world.access = agentx_core::tool::Access::Granted;
+    world.fifo("pipe");
+    world.write("f", "a\n");
+    std::os::unix::fs::symlink("/dev/zero", world.work("zero")).unwrap();
+    assert_eq!(world.ok("Grep", r#"{"pattern":"a"}"#), "f");
+    for (path, why) in [
+        ("pipe", "a pipe"),
+        ("zero", "a device"),
+        ("/dev/zero", "a device"),
+    ] {
+        world.refused(
+            "Grep",
+            &format!("{{\"pattern\":\"a\",\"path\":\"{path}\"}}"),
+            why,
+        );
+        let edit =
+            format!("{{\"file_path\":\"{path}\",\"old_string\":\"a\",\"new_string\":\"b\"}}");
+        world.refused("Edit", &edit, why);
+    }
+}

@@ -7,6 +7,7 @@ mod glob;
 mod grep;
 mod process;
 mod read;
+mod secrets;
 mod time;
 mod world;
 mod write;

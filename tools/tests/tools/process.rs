@@ -1,3 +1,4 @@
+use agentx_core::guard::Guard;
 use agentx_tools::process::{End, Finished, Job, Stderr, run};
 use agentx_tools::{CancelToken, EndingLimits};
 use std::collections::BTreeMap;
@@ -25,6 +26,7 @@ fn started(
         stdin,
         stderr: Stderr::Apart,
         keep_chars: 10_000_000,
+        guard: &Guard::default(),
         timeout: Duration::from_secs(60),
         ending: &EndingLimits::default(),
     };

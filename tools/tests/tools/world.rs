@@ -1,7 +1,7 @@
 //! A working directory, a folder outside it and a home with a secret.
 
 use agentx_core::json::RawJson;
-use agentx_core::tool::{Access, ToolCall, ToolContent, ToolOutcome, ToolRequest};
+use agentx_core::tool::{Access, Environment, ToolCall, ToolContent, ToolOutcome, ToolRequest};
 use agentx_tools::{CancelToken, Toolbox, ToolboxConfig};
 use rustix::fs::{CWD, Mode, mkfifoat};
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ pub(crate) struct World {
     top: TempDir,
     pub(crate) config: ToolboxConfig,
     pub(crate) access: Access,
-    pub(crate) environment: BTreeMap<String, String>,
+    pub(crate) environment: Environment,
 }
 
 impl World {
@@ -34,7 +34,7 @@ impl World {
             top,
             config,
             access: Access::WorkingDirectories,
-            environment: BTreeMap::new(),
+            environment: Environment::default(),
         }
     }
 

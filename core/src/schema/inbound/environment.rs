@@ -7,6 +7,49 @@ use crate::schema::grammar::cut;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
+use core::fmt;
+use core::ops::{Deref, DerefMut};
+
+/// Variables for tool children, by name (DEC-22).
+///
+/// A value may be a secret of the host, so printing shows the names alone.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Environment(BTreeMap<String, String>);
+
+impl From<BTreeMap<String, String>> for Environment {
+    fn from(variables: BTreeMap<String, String>) -> Self {
+        Self(variables)
+    }
+}
+
+impl Deref for Environment {
+    type Target = BTreeMap<String, String>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl DerefMut for Environment {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
+
+impl IntoIterator for Environment {
+    type Item = (String, String);
+    type IntoIter = alloc::collections::btree_map::IntoIter<String, String>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
 
 /// Variables that steer where code, programs, certificates or connections of a
 /// child come from. Compared in upper case.
@@ -45,7 +88,7 @@ pub(super) fn parse(record: Object<'_>, limits: &Limits) -> Inbound {
     }
 }
 
-fn read(record: Object<'_>, limits: &Limits) -> Result<BTreeMap<String, String>, String> {
+fn read(record: Object<'_>, limits: &Limits) -> Result<Environment, String> {
     let named = record
         .get("variables")
         .or_else(|| record.get("environment_variables"));
@@ -57,7 +100,7 @@ fn read(record: Object<'_>, limits: &Limits) -> Result<BTreeMap<String, String>,
         let limit = limits.environment_entries;
         return Err(format!("environment update: more than {limit} variables"));
     }
-    let mut variables = BTreeMap::new();
+    let mut variables = Environment::default();
     let mut bytes = 0_usize;
     for (name, value) in named {
         let name = name.decode_lossy();

@@ -13,6 +13,7 @@ mod tests;
 mod types;
 mod user;
 
+pub use environment::Environment;
 pub use types::{
     ContextKind, ControlRequest, ControlResponse, Import, Inbound, Malformed, Operation,
     ParseContext, Priority, ResponseBody, UNKNOWN_KIND_CHARS, UserContent, UserRecord,

@@ -1,9 +1,9 @@
 //! The input records as types.
 
+use super::environment::Environment;
 use crate::json::RawJson;
 use crate::limits::Limits;
 use crate::schema::declare::words;
-use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -22,7 +22,7 @@ pub enum Inbound {
     /// Means nothing, keeps the pipe warm.
     KeepAlive,
     /// Variables for later tool children, all of them acceptable (DEC-22).
-    UpdateEnvironment(BTreeMap<String, String>),
+    UpdateEnvironment(Environment),
     /// An environment update of which nothing is applied (DEC-22).
     EnvironmentRefused {
         /// What was wrong, for a warning on stderr.

@@ -137,7 +137,7 @@ fn commands_are_told_from_prompts() {
     assert!(refused(&["sessions", "show", "x"]).contains("`agentx sessions` is not available yet"));
     assert_eq!(
         refused(&["demo", "--cwd", "x"]),
-        "unknown option \"--cwd\": expected one of --output-format"
+        "unknown option \"--cwd\": expected one of --output-format, --help"
     );
 }
 
@@ -170,6 +170,11 @@ fn what_nobody_knows_is_refused_with_what_was_expected() {
         "{text}"
     );
     assert!(text.contains("--max-budget-usd"), "{text}");
+    assert!(text.ends_with(", --version, --help"), "{text}");
+    assert_eq!(
+        refused(&["demo", "x"]),
+        "unexpected argument \"x\": `agentx demo` takes no prompt"
+    );
     assert!(refused(&["-x"]).starts_with("unknown option \"-x\""));
     let text = refused(&["two", "prompts"]);
     assert_eq!(

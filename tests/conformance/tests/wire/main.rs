@@ -13,6 +13,7 @@ mod output;
 mod partial;
 mod permission;
 mod queue;
+mod records;
 mod scenarios;
 mod tools;
 mod turns;

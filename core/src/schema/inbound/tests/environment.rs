@@ -1,7 +1,6 @@
 use super::{read, read_sized};
 use crate::limits::Limits;
-use crate::schema::inbound::Inbound;
-use alloc::collections::BTreeMap;
+use crate::schema::inbound::{Environment, Inbound};
 use alloc::format;
 use alloc::string::String;
 
@@ -16,7 +15,7 @@ fn refused(line: &str) -> String {
     }
 }
 
-fn accepted(line: &str) -> BTreeMap<String, String> {
+fn accepted(line: &str) -> Environment {
     match read(line) {
         Ok(Inbound::UpdateEnvironment(variables)) => variables,
         other => panic!("{line}: {other:?}"),
@@ -132,4 +131,12 @@ fn ceilings_of_one_update() {
     );
     assert_eq!(Limits::DEFAULT.environment_entries, 256);
     assert_eq!(Limits::DEFAULT.environment_bytes, 262_144);
+}
+
+// covers: DEC-22, DEC-30
+#[test]
+fn printing_an_update_shows_no_value() {
+    let update = read(&line(r#"{"NAME":"hidden value"}"#)).expect("accepted");
+    let printed = format!("{update:?}");
+    assert!(printed.contains("NAME") && !printed.contains("hidden"));
 }
