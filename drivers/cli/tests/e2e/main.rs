@@ -2,9 +2,12 @@
 
 mod catalog;
 mod demo;
+mod discovery;
 mod endings;
 mod home;
 mod one_shot;
+mod providers;
+mod server;
 mod sessions;
 mod support;
 mod usage;

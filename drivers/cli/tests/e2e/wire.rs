@@ -1,10 +1,8 @@
 //! What a session tells of itself, and where the key goes.
 
+use crate::server::{self, ModelServer};
 use crate::support::{DUPLEX, World, finish, from_prompt, script, user};
 use serde_json::{Value, json};
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
-use std::thread;
 
 const KEY: &str = "sk-sentinel-4711";
 
@@ -20,7 +18,7 @@ fn a_route_in_what_the_session_tells_is_a_registry_error() {
     std::fs::create_dir(world.work().join("secret-deployment")).unwrap();
     let refused = world.run(&["-p", "--cwd", "secret-deployment", "x"], "");
     refused.refused(
-        "auth.json: id \"other\": azure_openai.deployment: the value occurs in what the session tells of itself",
+        "auth.json: id \"other\": azure_openai.deployment: the value occurs in what would be told in public",
     );
     assert_eq!(world.run(&["-p", "x"], "").status, Some(0));
 }
@@ -121,20 +119,19 @@ fn no_log_shows_a_variable_an_input_or_what_a_tool_says() {
 // covers: ACC-21
 #[test]
 fn the_key_goes_to_the_provider_and_nowhere_else() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let base = format!("http://{}/v1", listener.local_addr().unwrap());
+    let server = ModelServer::start(vec![server::chat("said")]);
+    let base = server.origin() + "/v1";
     let world = World::with(&json!([{
         "id": "local", "type": "openai_compatible", "openai_compatible": {
             "base_url": base, "model": "m1", "api_key": KEY, "api": "chat_completions"}
     }]));
-    let server = thread::spawn(move || serve(&listener.accept().unwrap().0));
     let mut agent = world.duplex(&[]);
     agent.send(&user("say it"));
     let result = agent.until_type("result");
     assert_eq!(result["result"], "said");
     let outcome = agent.end();
     assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
-    let head = server.join().unwrap();
+    let head = &server.requests()[0].head;
     assert!(
         head.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"),
         "{head}"
@@ -144,39 +141,4 @@ fn the_key_goes_to_the_provider_and_nowhere_else() {
         "{head}"
     );
     assert!(!outcome.stdout.contains(KEY) && !outcome.stdout.contains("127.0.0.1"));
-}
-
-/// Answers one chat request; gives its head.
-fn serve(mut peer: &TcpStream) -> String {
-    let mut reader = BufReader::new(peer);
-    let (mut head, mut length) = (String::new(), 0);
-    loop {
-        let start = head.len();
-        reader.read_line(&mut head).unwrap();
-        let line = head[start..].to_ascii_lowercase();
-        if let Some(value) = line.strip_prefix("content-length:") {
-            length = value.trim().parse().unwrap();
-        }
-        if line == "\r\n" {
-            break;
-        }
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).unwrap();
-    let chunk = |delta: Value, finish: Value| {
-        let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
-        format!("data: {}\n\n", json!({"id": "c1", "choices": [choice]}))
-    };
-    let stream = [
-        chunk(json!({"content": "said"}), Value::Null),
-        chunk(json!({}), json!("stop")),
-        "data: [DONE]\n\n".to_owned(),
-    ]
-    .concat();
-    let answer = format!(
-        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {}\r\n\r\n{stream}",
-        stream.len()
-    );
-    peer.write_all(answer.as_bytes()).unwrap();
-    head
 }
