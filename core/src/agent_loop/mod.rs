@@ -40,7 +40,7 @@ use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use answer::Answer;
+use answer::{Answer, Part};
 use batch::Batch;
 use calls::CallIds;
 
@@ -366,16 +366,16 @@ impl AgentLoop {
     }
 
     fn finish_answer(&mut self) {
+        let calls: Vec<_> = self.answer.call_ids().collect();
         let finished = self.answer.finish();
         self.show_streamed();
         self.account.answer(&finished.usage);
         self.last_usage = Some(finished.usage);
         if finished.stop != StopReason::ToolUse {
-            let calls = finished.calls.iter();
-            self.dropped.extend(calls.map(|call| Arc::clone(&call.id)));
+            self.dropped.extend(calls);
         }
         if finished.stop == StopReason::ContentFilter {
-            for block in finished.blocks {
+            for block in blocks_of(finished.parts) {
                 self.show_block(block, None, None);
             }
             self.keep_shown(self.last_usage);
@@ -383,12 +383,9 @@ impl AgentLoop {
         }
         if finished.stop != StopReason::ToolUse {
             // A call in an answer that stopped for another reason may be half a call.
-            return self.finish_turn(finished.blocks, finished.stop);
+            return self.finish_turn(blocks_of(finished.parts), finished.stop);
         }
-        for block in finished.blocks {
-            self.show_block(block, None, None);
-        }
-        self.start_batch(finished.calls);
+        self.start_batch(finished.parts);
     }
 
     fn finish_turn(&mut self, blocks: Vec<Block>, stop: StopReason) {
@@ -419,11 +416,21 @@ impl AgentLoop {
         self.end(outcome);
     }
 
-    fn start_batch(&mut self, proposed: Vec<answer::Proposed>) {
+    /// Shows the rest of an answer in the order of the model, whose signatures
+    /// hold for that order alone, and starts its calls.
+    fn start_batch(&mut self, parts: Vec<Part>) {
         self.batch = Batch::default();
         self.phase = Phase::Tools;
         let mut decide = Vec::new();
-        for proposal in proposed {
+        let last = parts.len().saturating_sub(1);
+        for (n, part) in parts.into_iter().enumerate() {
+            let proposal = match part {
+                Part::Call(proposal) => proposal,
+                Part::Block(block) => {
+                    self.show_block(block, (n == last).then_some(StopReason::ToolUse), None);
+                    continue;
+                }
+            };
             let (call, fault) = calls::read(proposal, &self.config);
             let parallel = self.tool(&call.name).is_some_and(|tool| tool.parallel);
             self.show_block(
@@ -642,6 +649,15 @@ fn content_filter() -> ModelFailure {
         status: None,
         message: "the provider's content filter ended the answer".into(),
     }
+}
+
+/// What is left of an answer whose calls do not count.
+fn blocks_of(parts: Vec<Part>) -> Vec<Block> {
+    let block = |part| match part {
+        Part::Block(block) => Some(block),
+        Part::Call(_) => None,
+    };
+    parts.into_iter().filter_map(block).collect()
 }
 
 fn text_of(blocks: &[Block]) -> String {

@@ -3,7 +3,7 @@
 use crate::json::{RawJson, Writer};
 use crate::model::{Block, Message, Usage};
 use crate::schema::declare::{Json as _, record, union};
-use crate::schema::outbound::{ResultStop, TextBlock};
+use crate::schema::outbound::{RedactedThinkingBlock, ResultStop, TextBlock};
 use crate::tool::{ToolCall, ToolContent};
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -79,6 +79,8 @@ union! {
         Text(TextBlock),
         /// Reasoning.
         Thinking(ThinkingEntry),
+        /// Reasoning that the provider keeps secret.
+        RedactedThinking(RedactedThinkingBlock),
         /// A call.
         Call(CallEntry),
     }
@@ -167,6 +169,9 @@ impl From<&Block> for EntryBlock {
                 thinking: text.clone(),
                 signature: signature.clone(),
             }),
+            Block::RedactedThinking { data } => {
+                Self::RedactedThinking(RedactedThinkingBlock { data: data.clone() })
+            }
             Block::ToolCall(ToolCall { id, name, input }) => Self::Call(CallEntry {
                 id: Arc::clone(id),
                 name: Arc::clone(name),
@@ -187,6 +192,9 @@ impl From<EntryBlock> for Block {
                 text: thinking,
                 signature,
             },
+            EntryBlock::RedactedThinking(RedactedThinkingBlock { data }) => {
+                Self::RedactedThinking { data }
+            }
             EntryBlock::Call(CallEntry { id, name, input }) => {
                 Self::ToolCall(ToolCall { id, name, input })
             }

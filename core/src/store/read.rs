@@ -8,7 +8,7 @@ use super::{
 };
 use crate::json::{Object, RawJson, ScanLimits, Scanner, Value};
 use crate::model::Usage;
-use crate::schema::outbound::{ResultStop, TextBlock};
+use crate::schema::outbound::{RedactedThinkingBlock, ResultStop, TextBlock};
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -147,6 +147,9 @@ fn block_of(value: Value<'_>) -> Result<EntryBlock, EntryFault> {
         "thinking" => EntryBlock::Thinking(ThinkingEntry {
             thinking: fields.text("thinking")?,
             signature: fields.get("signature").map(text_of).transpose()?,
+        }),
+        "redacted_thinking" => EntryBlock::RedactedThinking(RedactedThinkingBlock {
+            data: fields.text("data")?,
         }),
         "tool_use" => EntryBlock::Call(CallEntry {
             id: fields.shared("id")?,

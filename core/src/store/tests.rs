@@ -2,7 +2,7 @@ use super::*;
 use crate::json::{RawJson, ScanLimits, Scanner};
 use crate::model::{Block, Message, Usage};
 use crate::schema::declare::{Json as _, fits};
-use crate::schema::outbound::{ResultStop, TextBlock};
+use crate::schema::outbound::{RedactedThinkingBlock, ResultStop, TextBlock};
 use crate::tool::ToolContent;
 use alloc::string::ToString;
 use alloc::vec;
@@ -82,6 +82,9 @@ fn all() -> Vec<Entry> {
         answer(vec![
             thinking(Some("c2ln")),
             thinking(None),
+            EntryBlock::RedactedThinking(RedactedThinkingBlock {
+                data: "b3BhcXVl".into(),
+            }),
             EntryBlock::Text(text("é")),
             call("t1"),
         ]),

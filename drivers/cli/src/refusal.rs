@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Exit status of a usage, configuration or registry error (configuration,
 /// "Exit status").
-const USAGE: u8 = 2;
+const STATUS: u8 = 2;
 
 /// A run that does not begin. The text names what is wrong and what was
 /// expected; it holds no secret.
@@ -29,7 +29,7 @@ impl Refusal {
         }
         Self {
             text: shown,
-            status: USAGE,
+            status: STATUS,
         }
     }
 

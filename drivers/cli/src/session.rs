@@ -42,6 +42,7 @@ pub(crate) fn run(options: Options) -> Result<u8, Refusal> {
     let parts = Parts {
         registry: &registry,
         entry,
+        effort: entry.effort(plan.effort.as_deref())?,
         persistence,
         script: script.map(|name| home.script(name)).transpose()?,
         cwd,

@@ -200,6 +200,7 @@ fn show_block(block: &EntryBlock, out: &mut String) {
     match block {
         EntryBlock::Text(block) => indent(&block.text, out),
         EntryBlock::Thinking(block) => indent(&format!("(thinking) {}", block.thinking), out),
+        EntryBlock::RedactedThinking(_) => indent("(secret thinking)", out),
         EntryBlock::Call(call) => {
             indent(
                 &format!("{} {} {}", call.name, call.id, call.input.as_str()),

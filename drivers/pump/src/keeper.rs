@@ -1,11 +1,11 @@
 //! The session store on a thread of its own: one batch after another, in order,
 //! and none of them on the way of anything else (DEC-28, DEC-32).
 
+use crate::contain::contained;
 use crate::pump::{News, Post};
 use crate::world::Keep;
 use agentx_core::effect::EffectId;
 use agentx_core::store::Batch;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
@@ -59,8 +59,8 @@ impl Keeper {
 
     /// Closes the store behind its last batch; false when that takes longer than `grace`.
     #[must_use]
-    pub(crate) fn close(self, grace: Duration) -> bool {
-        let Some(Thread { batches, over }) = self.thread else {
+    pub(crate) fn close(&mut self, grace: Duration) -> bool {
+        let Some(Thread { batches, over }) = self.thread.take() else {
             return true;
         };
         drop(batches);
@@ -73,11 +73,11 @@ fn start(mut keep: Keep, post: Post) -> std::io::Result<Thread> {
     let (open, over) = channel();
     let body = move || {
         for (id, batch) in taken {
-            let kept = catch_unwind(AssertUnwindSafe(|| keep(&batch)));
-            let kept = kept.unwrap_or_else(|_| Err("it failed inside".into()));
+            let kept = contained(|| keep(&batch));
+            let kept = kept.unwrap_or_else(|| Err("it failed inside".into()));
             post(News::Stored(id, kept));
         }
-        drop(keep);
+        let _ = contained(|| drop(keep));
         drop::<Sender<()>>(open);
     };
     thread::Builder::new().name("store".into()).spawn(body)?;

@@ -57,19 +57,18 @@ impl Entry {
                 };
                 (spelled(base), String::new(), api.to_owned())
             }
-            Route::Anthropic | Route::Azure => (
-                self.routed("endpoint"),
-                self.routed("deployment"),
-                self.routed("api_version"),
+            Route::Anthropic { base } => (spelled(base), String::new(), String::new()),
+            Route::Azure {
+                resource,
+                deployment,
+                api_version,
+            } => (
+                spelled(resource),
+                deployment.to_string(),
+                api_version.to_string(),
             ),
         };
         vec![kind, url, model, deployment, api]
-    }
-
-    fn routed(&self, member: &str) -> String {
-        let found = self.routing.iter().find(|routing| routing.member == member);
-        let value = found.map(|routing| routing.value.clone());
-        value.unwrap_or_default()
     }
 }
 

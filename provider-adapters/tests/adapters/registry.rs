@@ -3,7 +3,9 @@
 use crate::support::{GOOD_FILE, registry};
 use agentx_core::model::Usage;
 use agentx_providers::provider::Provider;
-use agentx_providers::registry::{FileFacts, Registry};
+use agentx_providers::registry::{FileFacts, ProviderType, Registry};
+use std::fs;
+use std::path::Path;
 
 const KEY: &str = "sk-SENTINEL-4471-Zq9";
 
@@ -146,25 +148,55 @@ fn selection_is_by_id_then_alone_then_default() {
 }
 
 #[test]
-fn what_is_not_built_is_refused_when_it_is_selected() {
+fn every_type_and_api_has_its_provider() {
+    let openai = |id: &str, kind: &str, api: &str| {
+        format!(
+            r#"{{"id":"{id}","type":"{kind}","{kind}":{{"base_url":"https://h.example/v1","model":"m","api_key":"sk-SENTINEL-1","api":"{api}"}}}}"#
+        )
+    };
     let registry = registry(&file(&[
-        azure(r#""endpoint":"https://h.example","model":"m","deployment":"d","api_key":"sk-SENTINEL-1","api_version":"v1""#),
-        r#"{"id":"y","type":"anthropic","anthropic":{"model":"m","api_key":"sk-SENTINEL-1"}}"#.into(),
-        r#"{"id":"z","type":"openai","openai":{"model":"m","api_key":"sk-SENTINEL-1","api":"responses"}}"#.into(),
+        azure(
+            r#""endpoint":"https://h.example","model":"m","deployment":"d","api_key":"sk-SENTINEL-1","api_version":"v1""#,
+        ),
+        r#"{"id":"y","type":"anthropic","anthropic":{"model":"m","api_key":"sk-SENTINEL-1"}}"#
+            .into(),
+        openai("a", "openai", "responses"),
+        openai("b", "openai", "chat_completions"),
+        openai("c", "openai_compatible", "responses"),
+        openai("d", "openai_compatible", "chat_completions"),
+        scripted("e", ""),
     ]));
-    let errors: Vec<_> = registry
-        .entries()
-        .iter()
-        .map(|entry| Provider::build(entry, None).unwrap_err().to_string())
-        .collect();
-    assert_eq!(
-        errors,
-        [
-            "auth.json: id \"x\": type: this build has no azure_openai provider yet",
-            "auth.json: id \"y\": type: this build has no anthropic provider yet",
-            "auth.json: id \"z\": openai.api: this build has no responses API yet",
-        ]
-    );
+    let built = registry.entries().iter().map(|entry| {
+        let provider = Provider::build(entry, None).map_err(|error| error.to_string());
+        provider.map(|_| entry.provider_type)
+    });
+    let built = built.collect::<Result<Vec<_>, _>>().unwrap();
+    for kind in ProviderType::ALL {
+        assert!(built.contains(&kind), "{kind:?}");
+    }
+}
+
+#[test]
+fn the_registries_that_the_documents_show_can_be_used() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut kinds = Vec::new();
+    for document in ["README.md", "docs/guide.md"] {
+        let text = fs::read_to_string(root.join(document)).unwrap();
+        let shown = text.split("```json\n").skip(1);
+        for block in shown.filter_map(|rest| rest.split("\n```").next()) {
+            if !block.starts_with("{\"version\": 2,") {
+                continue;
+            }
+            let registry = Registry::parse(block.as_bytes(), &GOOD_FILE);
+            let registry = registry.unwrap_or_else(|error| panic!("{document}: {error}: {block}"));
+            for entry in registry.entries() {
+                Provider::build(entry, None).unwrap();
+                kinds.push(entry.provider_type);
+            }
+        }
+    }
+    assert!(kinds.contains(&ProviderType::Anthropic));
+    assert!(kinds.contains(&ProviderType::OpenaiCompatible));
 }
 
 #[test]
@@ -435,6 +467,18 @@ fn the_objects_of_the_types_are_checked() {
             format!("{own}.api_key: white space is not allowed"),
         ),
         (
+            format!(r#"{base},"model":"m","api_key":"sk-SENTIN\u00c9L""#),
+            format!("{own}.api_key: only visible ASCII characters can be sent in a header"),
+        ),
+        (
+            format!(r#"{base},"model":"m","api_key":"sk-SENTINEL-\u0001""#),
+            format!("{own}.api_key: control and formatting characters are not allowed"),
+        ),
+        (
+            format!(r#"{base},"model":"m","api_key":"sk-SENTINEL-\u00a0x""#),
+            format!("{own}.api_key: white space is not allowed"),
+        ),
+        (
             format!(r#"{base},"model":"m","api_key":["sk-SENTINEL"]"#),
             format!("{own}.api_key: a string is expected"),
         ),
@@ -457,6 +501,46 @@ fn the_objects_of_the_types_are_checked() {
     );
     let plain = azure_base.replace("https://h.example", "http://127.0.0.1:9");
     registry(&file(&[azure(&format!(r#"{plain},"api_version":"""#))]));
+}
+
+// covers: DEC-30
+#[test]
+fn a_key_that_no_header_can_carry_is_refused_in_every_type_without_showing_it() {
+    let openai = |kind: &str, key: &str| {
+        format!(
+            r#"{{"id":"x","type":"{kind}","{kind}":{{"base_url":"https://h.example","model":"m","api":"chat_completions","api_key":"{key}"}}}}"#
+        )
+    };
+    for key in [
+        "sk-SENTIN\u{c9}L",
+        "sk-SENTINEL\u{fffd}",
+        "\u{43a}\u{43b}\u{44e}\u{447}-SENTINEL",
+    ] {
+        let entries = [
+            ("openai", openai("openai", key)),
+            ("openai_compatible", openai("openai_compatible", key)),
+            (
+                "anthropic",
+                format!(
+                    r#"{{"id":"x","type":"anthropic","anthropic":{{"model":"m","api_key":"{key}"}}}}"#
+                ),
+            ),
+            (
+                "azure_openai",
+                azure(&format!(
+                    r#""endpoint":"https://h.example","model":"m","deployment":"d","api_key":"{key}","api_version":"""#
+                )),
+            ),
+        ];
+        for (kind, entry) in entries {
+            let told = entry_error(&entry);
+            let what = "only visible ASCII characters can be sent in a header";
+            assert_eq!(
+                told,
+                format!("providers[0] (id \"x\"): {kind}.api_key: {what}")
+            );
+        }
+    }
 }
 
 #[test]
@@ -571,7 +655,7 @@ fn what_a_session_tells_must_not_hold_a_key_or_a_route() {
         assert_eq!(
             error.to_string(),
             format!(
-                "auth.json: id \"x\": azure_openai.{member}: the value occurs in what the session tells of itself"
+                "auth.json: id \"x\": azure_openai.{member}: the value occurs in what would be told in public"
             )
         );
     }
