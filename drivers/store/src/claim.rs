@@ -3,9 +3,14 @@
 use crate::error::StoreError;
 use crate::folder::Folder;
 use std::fs::{File, TryLockError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// Tries at a lock file that others remove at the same time.
 const TRIES: usize = 100;
+
+/// Time between two looks at what others have claimed.
+const AGAIN: Duration = Duration::from_millis(2);
 
 /// The right to go on with a session. Given back when it is dropped, and by
 /// the operating system when the process ends in any other way.
@@ -18,6 +23,22 @@ pub(crate) struct Claim {
 }
 
 impl Claim {
+    /// Claims what others give back soon; waits for so long at most.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Busy`] when they do not.
+    pub(crate) fn wait(folder: &Folder, name: &str, longest: Duration) -> Result<Self, StoreError> {
+        let end = Instant::now() + longest;
+        loop {
+            match Self::new(folder, name) {
+                Err(StoreError::Claimed) if Instant::now() < end => thread::sleep(AGAIN),
+                Err(StoreError::Claimed) => return Err(StoreError::Busy),
+                claimed => return claimed,
+            }
+        }
+    }
+
     /// Claims a session.
     ///
     /// # Errors

@@ -1,6 +1,8 @@
 //! The layout of the database, and how a connection to it is set up.
 
+use crate::claim::Claim;
 use crate::error::StoreError;
+use crate::folder::Folder;
 use crate::limits::{BUSY, CACHE_KIB};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
@@ -61,15 +63,31 @@ pub(crate) fn connect(path: &Path) -> Result<Connection, StoreError> {
 }
 
 /// Holds the database against the layout; lays out one that is empty.
-pub(crate) fn prepare(database: &mut Connection) -> Result<(), StoreError> {
+pub(crate) fn prepare(database: &mut Connection, folder: &Folder) -> Result<(), StoreError> {
+    if is_ours(database)? {
+        return Ok(());
+    }
+    // Whoever comes first lays it out; the others wait, and look again.
+    let _turn = Claim::wait(folder, "layout", BUSY)?;
+    if is_ours(database)? {
+        Ok(())
+    } else if is_empty(database)? {
+        lay_out(database)
+    } else {
+        Err(StoreError::Foreign)
+    }
+}
+
+/// Whether it has our layout; one that has none yet does not.
+fn is_ours(database: &Connection) -> Result<bool, StoreError> {
     match found(database)? {
-        (0, 0) if is_empty(database)? => lay_out(database),
-        (APPLICATION, LAYOUT) => Ok(()),
+        (APPLICATION, LAYOUT) => Ok(true),
         (APPLICATION, found) if found > LAYOUT => Err(StoreError::Newer {
             found,
             known: LAYOUT,
         }),
         (APPLICATION, _) => Err(StoreError::Corrupt),
+        (0, 0) => Ok(false),
         _ => Err(StoreError::Foreign),
     }
 }
@@ -91,16 +109,9 @@ fn is_empty(database: &Connection) -> Result<bool, StoreError> {
 fn lay_out(database: &mut Connection) -> Result<(), StoreError> {
     database.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
     let transaction = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Another process may have been faster.
-    if is_empty(&transaction)? {
-        transaction.execute_batch(TABLES)?;
-        transaction.execute_batch(&format!(
-            "PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {LAYOUT};"
-        ))?;
-    }
-    transaction.commit()?;
-    match found(database)? {
-        (APPLICATION, LAYOUT) => Ok(()),
-        _ => Err(StoreError::Foreign),
-    }
+    transaction.execute_batch(TABLES)?;
+    transaction.execute_batch(&format!(
+        "PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {LAYOUT};"
+    ))?;
+    Ok(transaction.commit()?)
 }

@@ -81,7 +81,7 @@ impl Store {
         if create && database.is_readonly(rusqlite::MAIN_DB)? {
             return Err(StoreError::ReadOnly);
         }
-        schema::prepare(&mut database)?;
+        schema::prepare(&mut database, &folder)?;
         Ok(Some(Self {
             syncer: None,
             database,
@@ -366,4 +366,57 @@ fn place(session: i64, entry: u64) -> Result<i64, StoreError> {
 
 fn signed(number: u64) -> Result<i64, StoreError> {
     i64::try_from(number).map_err(|_| StoreError::System("a number is too large".into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agentx_core::store::PromptEntry;
+    use agentx_core::time::WallTime;
+
+    fn batch(first: u64, text: &str) -> Batch {
+        let opening = Opening {
+            version: "0.0.0".into(),
+            cwd: "/".into(),
+            binding: Binding {
+                provider: "p".into(),
+                kind: "k".into(),
+                model: "m".into(),
+                route: "r".into(),
+            },
+            title: "t".into(),
+            origin: None,
+        };
+        Batch {
+            session_id: "s".into(),
+            first,
+            opening: (first == 0).then(|| Box::new(opening)),
+            entries: [Entry::Prompt(PromptEntry {
+                time_ms: 0,
+                uuid: "u".into(),
+                content: vec![text.into()],
+            })]
+            .into(),
+            time: WallTime(0),
+        }
+    }
+
+    // covers: DEC-32
+    #[test]
+    fn a_full_disk_fails_the_batch_and_what_was_stored_stays() {
+        let home = tempfile::tempdir().unwrap();
+        let mut store = Store::open(home.path()).unwrap();
+        store.append(&batch(0, "small")).unwrap();
+        let bound = |store: &Store, pages: u32| {
+            let set = format!("PRAGMA max_page_count = {pages}");
+            store.database.query_row(&set, [], |_| Ok(())).unwrap();
+        };
+        bound(&store, 1);
+        let long = "x".repeat(100_000);
+        assert_eq!(store.append(&batch(1, &long)), Err(StoreError::Full));
+        assert_eq!(store.restore("s").unwrap().entries, 1);
+        bound(&store, 1_000_000);
+        store.append(&batch(1, &long)).unwrap();
+        assert_eq!(store.restore("s").unwrap().entries, 2);
+    }
 }

@@ -216,7 +216,7 @@ mod tests {
     fn every_commit_is_followed_by_a_sync_and_the_last_one_by_the_end() {
         let (_home, folder) = folder();
         let mut database = schema::connect(&folder.database()).unwrap();
-        schema::prepare(&mut database).unwrap();
+        schema::prepare(&mut database, &folder).unwrap();
         let syncer = Syncer::start(folder.share().unwrap()).unwrap();
         for count in 1..=3 {
             syncer.committed();

@@ -1,7 +1,7 @@
 //! Several processes and one store.
 
 use crate::support::{Home, answer, entries, first, later, prompt};
-use agentx_store::StoreError;
+use agentx_store::{Store, StoreError};
 use std::fs::File;
 
 #[test]
@@ -71,5 +71,25 @@ fn writers_of_one_store_take_turns() {
     let store = home.store();
     for writer in 0..4 {
         assert_eq!(entries(&store, &format!("s{writer}")).len(), 50);
+    }
+}
+
+#[test]
+fn many_may_be_the_first() {
+    for _ in 0..20 {
+        let home = Home::new();
+        std::thread::scope(|scope| {
+            for writer in 0..8 {
+                let path = home.path();
+                scope.spawn(move || {
+                    let mut store = Store::open(&path).unwrap();
+                    let id = format!("s{writer}");
+                    store
+                        .append(&first(&id, 1, vec![prompt("u", "go")]))
+                        .unwrap();
+                });
+            }
+        });
+        assert_eq!(home.store().sessions().unwrap().len(), 8);
     }
 }
