@@ -46,6 +46,9 @@ fn azure(version: &str) -> Value {
 fn every_type_has_its_route_and_its_header() {
     let bearer = format!("authorization: Bearer {KEY}\r\n");
     let azure_key = format!("api-key: {KEY}\r\n");
+    let anthropic_key = format!("x-api-key: {KEY}\r\n");
+    let anthropic = json!({"id": "main", "type": "anthropic", "anthropic": {
+        "base_url": "ORIGIN", "model": "m1", "api_key": KEY}});
     for (entry, route, header, model) in [
         (
             openai("openai", "chat_completions", &json!({})),
@@ -65,6 +68,7 @@ fn every_type_has_its_route_and_its_header() {
             &bearer,
             "m1",
         ),
+        (anthropic, "/v1/messages", &anthropic_key, "m1"),
         (azure(""), "/openai/v1/responses", &azure_key, "d1"),
         (
             azure("v1"),
@@ -85,10 +89,10 @@ fn every_type_has_its_route_and_its_header() {
             "d1",
         ),
     ] {
-        let stream = if route.contains("chat") {
-            server::chat("said")
-        } else {
-            server::responses("said")
+        let stream = match route {
+            "/v1/chat/completions" => server::chat("said"),
+            "/v1/messages" => server::messages("said"),
+            _ => server::responses("said"),
         };
         let (head, body, init) = ask(&entry, stream, &[]);
         let start = format!("POST {route} HTTP/1.1\r\n");
@@ -159,4 +163,39 @@ fn an_effort_that_is_not_declared_is_refused() {
     run("west", "high").refused(
         "auth.json: id \"west\" declares no efforts, so --effort has nothing to choose from",
     );
+}
+
+#[test]
+fn sealed_reasoning_goes_back_with_the_result_of_its_call() {
+    let sealed =
+        json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "x+/="});
+    let call = json!({"type": "function_call", "call_id": "call_1", "name": "CurrentTime", "arguments": "{}"});
+    let server = ModelServer::start(vec![
+        server::response(&[sealed.clone(), call]),
+        server::responses("done"),
+    ]);
+    let base = server.origin() + "/v1";
+    let efforts = json!({"reasoning": {"efforts": ["low"], "default_effort": "low"}});
+    let world = World::with(&json!([{
+        "id": "main", "type": "openai", "capabilities": efforts,
+        "openai": {"base_url": base, "model": "m1", "api_key": KEY, "api": "responses"}
+    }]));
+    let outcome = world.run(&["-p", "what time is it"], "");
+    assert_eq!(
+        (outcome.status, outcome.stdout.as_str()),
+        (Some(0), "done\n")
+    );
+    let requests = server.requests();
+    let input = requests[1].body["input"].as_array().unwrap();
+    let kinds: Vec<&str> = input
+        .iter()
+        .map(|item| item["type"].as_str().unwrap_or("user"))
+        .collect();
+    assert_eq!(
+        kinds,
+        ["user", "reasoning", "function_call", "function_call_output"]
+    );
+    assert_eq!(input[1], sealed);
+    assert_eq!(input[2]["call_id"], input[3]["call_id"]);
+    assert_eq!(requests[0].body["store"], false);
 }

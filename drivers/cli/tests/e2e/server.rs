@@ -56,13 +56,35 @@ pub(crate) fn chat(text: &str) -> String {
 
 /// The stream of a Responses answer.
 pub(crate) fn responses(text: &str) -> String {
-    [
-        json!({"type": "response.created", "response": {"id": "r1"}}),
-        json!({"type": "response.output_text.delta", "delta": text}),
+    response(&[json!({"type": "message", "content": [{"type": "output_text", "text": text}]})])
+}
+
+/// The stream of a Responses answer with these output items.
+pub(crate) fn response(items: &[Value]) -> String {
+    let done = |item| json!({"type": "response.output_item.done", "item": item});
+    let mut events = vec![json!({"type": "response.created", "response": {"id": "r1"}})];
+    events.extend(items.iter().map(done));
+    events.push(
         json!({"type": "response.completed", "response": {"id": "r1", "status": "completed"}}),
-    ]
-    .map(|event| format!("data: {event}\n\n"))
-    .concat()
+    );
+    stream(&events)
+}
+
+/// The stream of a Messages answer.
+pub(crate) fn messages(text: &str) -> String {
+    stream(&[
+        json!({"type": "message_start", "message": {"id": "m1", "usage": {}}}),
+        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}),
+        json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}}),
+        json!({"type": "content_block_stop", "index": 0}),
+        json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {}}),
+        json!({"type": "message_stop"}),
+    ])
+}
+
+fn stream(events: &[Value]) -> String {
+    let event = |event: &Value| format!("data: {event}\n\n");
+    events.iter().map(event).collect()
 }
 
 fn serve(mut peer: &TcpStream, stream: &str) -> Request {
