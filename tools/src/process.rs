@@ -11,6 +11,7 @@
 //! ```
 //!
 //! Time-out and cancel send SIGTERM to the group, and SIGKILL after a grace.
+//! [`CancelToken::kill`] sends SIGKILL at once, for a process that ends itself.
 //! A process that leaves the group (`setsid`) escapes; it can hold the pipes
 //! open, so reading after the end has a limit of its own.
 
@@ -50,6 +51,8 @@ pub struct Job<'a> {
     pub stderr: Stderr,
     /// Characters kept of each stream, half from its start and half from its end.
     pub keep_chars: usize,
+    /// Bytes up to which stdout is also kept as it is.
+    pub keep_bytes: usize,
     /// Credentials that are replaced in what is kept (DEC-30).
     pub guard: &'a Guard,
     /// How long it may run.
@@ -79,7 +82,6 @@ pub enum Stderr {
 }
 
 /// How a child that was started came to its end.
-#[derive(Debug)]
 pub struct Finished {
     /// Why it ended.
     pub end: End,
@@ -87,6 +89,20 @@ pub struct Finished {
     pub stdout: Capture,
     /// What it wrote to stderr where kept apart, else empty.
     pub stderr: Capture,
+    /// Stdout as it is, credentials included; `None` when it is longer than was
+    /// to be kept.
+    pub raw: Option<Vec<u8>>,
+}
+
+/// Without what the child wrote, which may hold secrets.
+impl fmt::Debug for Finished {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Finished")
+            .field("end", &self.end)
+            .field("stdout_chars", &self.stdout.total_chars())
+            .field("stderr_chars", &self.stderr.total_chars())
+            .finish_non_exhaustive()
+    }
 }
 
 /// Why a child ended.
@@ -137,7 +153,7 @@ pub fn run(job: &Job<'_>, cancel: &CancelToken) -> Result<Finished, StartError> 
         .name("agentx-reaper".into())
         .spawn(move || reap(&take, notice))
         .map_err(failed("no thread"))?;
-    let (child, pipes) = spawn(job).map_err(failed("the program cannot be started"))?;
+    let (child, pipes) = spawn(job, cancel).map_err(failed("the program cannot be started"))?;
     let leader = Pid::from_child(&child);
     // The reaper waits for it and cannot have gone.
     let _ = hand_over.send(child);
@@ -151,6 +167,7 @@ pub fn run(job: &Job<'_>, cancel: &CancelToken) -> Result<Finished, StartError> 
         pipes,
         stdout: Capture::new(job.keep_chars, job.guard),
         stderr: Capture::new(job.keep_chars, job.guard),
+        raw: Some(Vec::new()),
         phase: Phase::Running,
         until: now.checked_add(job.timeout),
         why: None,
@@ -178,7 +195,7 @@ struct Pipes<'a> {
     stderr: Option<PipeReader>,
 }
 
-fn spawn<'a>(job: &Job<'a>) -> io::Result<(Child, Pipes<'a>)> {
+fn spawn<'a>(job: &Job<'a>, cancel: &CancelToken) -> io::Result<(Child, Pipes<'a>)> {
     let mut pipes = Pipes::default();
     let mut command = Command::new(job.program);
     command
@@ -215,7 +232,7 @@ fn spawn<'a>(job: &Job<'a>) -> io::Result<(Child, Pipes<'a>)> {
     command.stdout(writer);
     // `command` goes out of scope here, and with it our copies of the child's
     // ends; else the pipes would never reach their end.
-    Ok((command.spawn()?, pipes))
+    Ok((cancel.enrol(|| command.spawn())?, pipes))
 }
 
 /// Where a child stands. Every phase but the first has begun to end it.
@@ -242,10 +259,28 @@ struct Running<'a> {
     pipes: Pipes<'a>,
     stdout: Capture,
     stderr: Capture,
+    /// Stdout as it is, while it is short enough.
+    raw: Option<Vec<u8>>,
     phase: Phase,
     /// When the phase ends by itself; `None` is never.
     until: Option<Instant>,
     why: Option<End>,
+}
+
+/// A group within reach of the token. A panic leaves nobody to end it, so it is
+/// ended here then.
+struct Enrolled<'a> {
+    cancel: &'a CancelToken,
+    leader: Pid,
+}
+
+impl Drop for Enrolled<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let _ = kill_process_group(self.leader, Signal::KILL);
+        }
+        self.cancel.let_go(self.leader);
+    }
 }
 
 /// Which of the waited-for things are ready.
@@ -263,6 +298,11 @@ impl Running<'_> {
         permit: Sender<Child>,
         reaper: JoinHandle<Option<io::Result<ExitStatus>>>,
     ) -> Finished {
+        // Declared here, so that an unwinding drops it before the permit, too.
+        let group = Enrolled {
+            cancel: self.cancel,
+            leader: self.leader,
+        };
         let mut buffer = vec![0; STEP_BYTES];
         while self.phase != Phase::Over {
             let ready = self.wait();
@@ -270,13 +310,15 @@ impl Running<'_> {
                 self.write_stdin();
             }
             if ready.stdout {
-                drain(&mut self.pipes.stdout, &mut self.stdout, &mut buffer);
+                let read = drain(&mut self.pipes.stdout, &mut self.stdout, &mut buffer);
+                self.keep_raw(read);
             }
             if ready.stderr {
                 drain(&mut self.pipes.stderr, &mut self.stderr, &mut buffer);
             }
             self.step(&ready, Instant::now());
         }
+        drop(group);
         drop(permit);
         self.end_output();
         let end = match self.why {
@@ -291,6 +333,15 @@ impl Running<'_> {
             end,
             stdout: self.stdout,
             stderr: self.stderr,
+            raw: self.raw,
+        }
+    }
+
+    fn keep_raw(&mut self, bytes: &[u8]) {
+        let fits = |raw: &Vec<u8>| raw.len() + bytes.len() <= self.job.keep_bytes;
+        self.raw = self.raw.take().filter(fits);
+        if let Some(raw) = &mut self.raw {
+            raw.extend_from_slice(bytes);
         }
     }
 
@@ -353,6 +404,10 @@ impl Running<'_> {
     /// Moves to the next phase when it is time.
     fn step(&mut self, ready: &Ready, now: Instant) {
         if ready.over {
+            if self.phase == Phase::Running && self.cancel.is_cancelled() {
+                // It was killed before this thread could look.
+                self.why = Some(End::Cancelled);
+            }
             // The leader is a zombie: its id still names its group.
             self.signal(Signal::KILL);
             self.enter(Phase::Draining, self.job.ending.aftermath, now);
@@ -421,14 +476,19 @@ impl Pipes<'_> {
     }
 }
 
-/// Reads once; closes the pipe at its end.
-fn drain(pipe: &mut Option<PipeReader>, into: &mut Capture, buffer: &mut [u8]) {
-    let Some(reader) = pipe else { return };
+/// Reads once and gives what it read; closes the pipe at its end.
+fn drain<'b>(pipe: &mut Option<PipeReader>, into: &mut Capture, buffer: &'b mut [u8]) -> &'b [u8] {
+    let Some(reader) = pipe else { return &[] };
     match reader.read(buffer) {
-        Ok(n) if n > 0 => into.push(&buffer[..n]),
+        Ok(n) if n > 0 => {
+            let read = &buffer[..n];
+            into.push(read);
+            return read;
+        }
         Err(fault) if is_transient(&fault) => {}
         Ok(_) | Err(_) => *pipe = None,
     }
+    &[]
 }
 
 fn is_transient(fault: &io::Error) -> bool {

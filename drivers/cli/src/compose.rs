@@ -97,7 +97,7 @@ impl Parts<'_> {
             cwd: self.cwd.clone(),
             provider: self.selected()?,
             initialize: self.initialize()?,
-            tools: agentx_tools::builtin_specs().into(),
+            tools: self.tools.specs().into(),
             system: Some(system_prompt(&self.cwd).into()),
             permission_mode: self.permission_mode,
             host_answers: self.host_answers,

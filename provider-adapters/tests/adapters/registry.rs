@@ -4,6 +4,8 @@ use crate::support::{GOOD_FILE, registry};
 use agentx_core::model::Usage;
 use agentx_providers::provider::Provider;
 use agentx_providers::registry::{FileFacts, ProviderType, Registry};
+use std::fs;
+use std::path::Path;
 
 const KEY: &str = "sk-SENTINEL-4471-Zq9";
 
@@ -172,6 +174,29 @@ fn every_type_and_api_has_its_provider() {
     for kind in ProviderType::ALL {
         assert!(built.contains(&kind), "{kind:?}");
     }
+}
+
+#[test]
+fn the_registries_that_the_documents_show_can_be_used() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut kinds = Vec::new();
+    for document in ["README.md", "docs/guide.md"] {
+        let text = fs::read_to_string(root.join(document)).unwrap();
+        let shown = text.split("```json\n").skip(1);
+        for block in shown.filter_map(|rest| rest.split("\n```").next()) {
+            if !block.starts_with("{\"version\": 2,") {
+                continue;
+            }
+            let registry = Registry::parse(block.as_bytes(), &GOOD_FILE);
+            let registry = registry.unwrap_or_else(|error| panic!("{document}: {error}: {block}"));
+            for entry in registry.entries() {
+                Provider::build(entry, None).unwrap();
+                kinds.push(entry.provider_type);
+            }
+        }
+    }
+    assert!(kinds.contains(&ProviderType::Anthropic));
+    assert!(kinds.contains(&ProviderType::OpenaiCompatible));
 }
 
 #[test]
@@ -442,6 +467,18 @@ fn the_objects_of_the_types_are_checked() {
             format!("{own}.api_key: white space is not allowed"),
         ),
         (
+            format!(r#"{base},"model":"m","api_key":"sk-SENTIN\u00c9L""#),
+            format!("{own}.api_key: only visible ASCII characters can be sent in a header"),
+        ),
+        (
+            format!(r#"{base},"model":"m","api_key":"sk-SENTINEL-\u0001""#),
+            format!("{own}.api_key: control and formatting characters are not allowed"),
+        ),
+        (
+            format!(r#"{base},"model":"m","api_key":"sk-SENTINEL-\u00a0x""#),
+            format!("{own}.api_key: white space is not allowed"),
+        ),
+        (
             format!(r#"{base},"model":"m","api_key":["sk-SENTINEL"]"#),
             format!("{own}.api_key: a string is expected"),
         ),
@@ -464,6 +501,46 @@ fn the_objects_of_the_types_are_checked() {
     );
     let plain = azure_base.replace("https://h.example", "http://127.0.0.1:9");
     registry(&file(&[azure(&format!(r#"{plain},"api_version":"""#))]));
+}
+
+// covers: DEC-30
+#[test]
+fn a_key_that_no_header_can_carry_is_refused_in_every_type_without_showing_it() {
+    let openai = |kind: &str, key: &str| {
+        format!(
+            r#"{{"id":"x","type":"{kind}","{kind}":{{"base_url":"https://h.example","model":"m","api":"chat_completions","api_key":"{key}"}}}}"#
+        )
+    };
+    for key in [
+        "sk-SENTIN\u{c9}L",
+        "sk-SENTINEL\u{fffd}",
+        "\u{43a}\u{43b}\u{44e}\u{447}-SENTINEL",
+    ] {
+        let entries = [
+            ("openai", openai("openai", key)),
+            ("openai_compatible", openai("openai_compatible", key)),
+            (
+                "anthropic",
+                format!(
+                    r#"{{"id":"x","type":"anthropic","anthropic":{{"model":"m","api_key":"{key}"}}}}"#
+                ),
+            ),
+            (
+                "azure_openai",
+                azure(&format!(
+                    r#""endpoint":"https://h.example","model":"m","deployment":"d","api_key":"{key}","api_version":"""#
+                )),
+            ),
+        ];
+        for (kind, entry) in entries {
+            let told = entry_error(&entry);
+            let what = "only visible ASCII characters can be sent in a header";
+            assert_eq!(
+                told,
+                format!("providers[0] (id \"x\"): {kind}.api_key: {what}")
+            );
+        }
+    }
 }
 
 #[test]
@@ -600,4 +677,29 @@ fn a_known_price_of_nothing_is_not_an_unknown_price() {
         .map(|entry| entry.pricing.map(|pricing| pricing.cost(&usage)))
         .collect();
     assert_eq!(costs, [Some(0), None]);
+}
+
+/// What a reader copies must be taken as it stands.
+#[test]
+fn examples_in_the_documents_are_taken() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut types = std::collections::BTreeSet::new();
+    for (document, least) in [("README.md", 4), ("docs/guide.md", 1)] {
+        let text = std::fs::read_to_string(root.join(document)).unwrap();
+        let mut examples = 0;
+        for block in text.split("```json\n").skip(1) {
+            let (block, _) = block.split_once("```").unwrap();
+            if !block.starts_with("{\"version\": 2,") {
+                continue;
+            }
+            examples += 1;
+            for entry in registry(block).entries() {
+                Provider::build(entry, None).unwrap();
+                types.insert(entry.provider_type.as_str());
+            }
+        }
+        assert!(examples >= least, "{examples} examples in {document}");
+    }
+    let all = ["anthropic", "azure_openai", "openai", "openai_compatible"];
+    assert_eq!(Vec::from_iter(types), all);
 }

@@ -1,5 +1,6 @@
 //! Drives the binary over real pipes.
 
+mod catalog;
 mod demo;
 mod discovery;
 mod endings;

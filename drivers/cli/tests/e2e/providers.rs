@@ -42,13 +42,19 @@ fn azure(version: &str) -> Value {
         "api_key": KEY, "api_version": version}})
 }
 
+fn anthropic(extra: &Value) -> Value {
+    let own = json!({"base_url": "ORIGIN", "model": "m1", "api_key": KEY});
+    let mut entry = json!({"id": "main", "type": "anthropic", "anthropic": own});
+    let members = entry.as_object_mut().unwrap();
+    members.extend(extra.as_object().unwrap().clone());
+    entry
+}
+
 #[test]
 fn every_type_has_its_route_and_its_header() {
     let bearer = format!("authorization: Bearer {KEY}\r\n");
-    let azure_key = format!("api-key: {KEY}\r\n");
-    let anthropic_key = format!("x-api-key: {KEY}\r\n");
-    let anthropic = json!({"id": "main", "type": "anthropic", "anthropic": {
-        "base_url": "ORIGIN", "model": "m1", "api_key": KEY}});
+    let azure_key = format!("\r\napi-key: {KEY}\r\n");
+    let anthropic_key = format!("\r\nx-api-key: {KEY}\r\n");
     for (entry, route, header, model) in [
         (
             openai("openai", "chat_completions", &json!({})),
@@ -68,7 +74,6 @@ fn every_type_has_its_route_and_its_header() {
             &bearer,
             "m1",
         ),
-        (anthropic, "/v1/messages", &anthropic_key, "m1"),
         (azure(""), "/openai/v1/responses", &azure_key, "d1"),
         (
             azure("v1"),
@@ -88,6 +93,7 @@ fn every_type_has_its_route_and_its_header() {
             &azure_key,
             "d1",
         ),
+        (anthropic(&json!({})), "/v1/messages", &anthropic_key, "m1"),
     ] {
         let stream = match route {
             "/v1/chat/completions" => server::chat("said"),
@@ -144,6 +150,29 @@ fn the_effort_of_the_process_goes_with_every_request() {
     }
 }
 
+// covers: WIRE-023, DEC-46
+#[test]
+fn anthropic_is_asked_to_think_with_the_effort() {
+    let declared = json!({"capabilities": {"reasoning": {"efforts": ["none", "high"], "default_effort": "high"}}});
+    let sent = |extra: &Value, arguments: &[&str]| {
+        let (head, body, _) = ask(&anthropic(extra), server::messages("said"), arguments);
+        assert!(
+            head.contains("\r\nanthropic-version: 2023-06-01\r\n"),
+            "{head}"
+        );
+        (
+            body["thinking"]["type"].clone(),
+            body["output_config"]["effort"].clone(),
+        )
+    };
+    assert_eq!(sent(&declared, &[]), (json!("adaptive"), json!("high")));
+    assert_eq!(
+        sent(&declared, &["--effort", "none"]),
+        (json!("disabled"), Value::Null)
+    );
+    assert_eq!(sent(&json!({}), &[]), (Value::Null, Value::Null));
+}
+
 // covers: DEC-46
 #[test]
 fn an_effort_that_is_not_declared_is_refused() {
@@ -171,7 +200,7 @@ fn sealed_reasoning_goes_back_with_the_result_of_its_call() {
         json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "x+/="});
     let call = json!({"type": "function_call", "call_id": "call_1", "name": "CurrentTime", "arguments": "{}"});
     let server = ModelServer::start(vec![
-        server::response(&[sealed.clone(), call]),
+        server::response_of(&[sealed.clone(), call]),
         server::responses("done"),
     ]);
     let base = server.origin() + "/v1";

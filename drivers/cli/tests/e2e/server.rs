@@ -56,35 +56,39 @@ pub(crate) fn chat(text: &str) -> String {
 
 /// The stream of a Responses answer.
 pub(crate) fn responses(text: &str) -> String {
-    response(&[json!({"type": "message", "content": [{"type": "output_text", "text": text}]})])
+    [
+        json!({"type": "response.created", "response": {"id": "r1"}}),
+        json!({"type": "response.output_text.delta", "delta": text}),
+        json!({"type": "response.completed", "response": {"id": "r1", "status": "completed"}}),
+    ]
+    .map(|event| format!("data: {event}\n\n"))
+    .concat()
 }
 
-/// The stream of a Responses answer with these output items.
-pub(crate) fn response(items: &[Value]) -> String {
+/// The stream of a Responses answer with these items, each told when it is whole.
+pub(crate) fn response_of(items: &[Value]) -> String {
+    let created = json!({"type": "response.created", "response": {"id": "r1"}});
     let done = |item| json!({"type": "response.output_item.done", "item": item});
-    let mut events = vec![json!({"type": "response.created", "response": {"id": "r1"}})];
-    events.extend(items.iter().map(done));
-    events.push(
-        json!({"type": "response.completed", "response": {"id": "r1", "status": "completed"}}),
-    );
-    stream(&events)
+    let completed =
+        json!({"type": "response.completed", "response": {"id": "r1", "status": "completed"}});
+    let events = std::iter::once(created).chain(items.iter().map(done));
+    events
+        .chain([completed])
+        .map(|event| format!("data: {event}\n\n"))
+        .collect()
 }
 
 /// The stream of a Messages answer.
 pub(crate) fn messages(text: &str) -> String {
-    stream(&[
-        json!({"type": "message_start", "message": {"id": "m1", "usage": {}}}),
-        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}),
-        json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}}),
-        json!({"type": "content_block_stop", "index": 0}),
-        json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {}}),
+    let delta = json!({"type": "text_delta", "text": text});
+    [
+        json!({"type": "message_start", "message": {"id": "m1"}}),
+        json!({"type": "content_block_delta", "index": 0, "delta": delta}),
+        json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}}),
         json!({"type": "message_stop"}),
-    ])
-}
-
-fn stream(events: &[Value]) -> String {
-    let event = |event: &Value| format!("data: {event}\n\n");
-    events.iter().map(event).collect()
+    ]
+    .map(|event| format!("data: {event}\n\n"))
+    .concat()
 }
 
 fn serve(mut peer: &TcpStream, stream: &str) -> Request {

@@ -2,7 +2,7 @@
 //! a writer that fails. Each latches one fixed failure.
 
 use agentx_conformance::session::{Bench, brief, config};
-use agentx_core::agent::{Config, Input, Output, Severity};
+use agentx_core::agent::{Config, Input, Output, Severity, exit_status};
 use agentx_core::correlate::{Correlator, OrphanPolicy, Unmatched};
 use agentx_core::effect::{Answer, Request, Verdict};
 use agentx_core::guard::Guard;
@@ -351,6 +351,38 @@ fn a_question_that_may_not_leave_strands_nobody() {
     latched(&mut b, REFUSED);
 }
 
+// covers: ACC-19, WIRE-015, WIRE-007, WIRE-PERM-070
+#[test]
+fn a_cancellation_that_may_not_leave_strands_nobody() {
+    let mut b = Bench::with_init(vetted());
+    b.vet_all();
+    b.prompt(1, "go");
+    b.calls(&[("t1", "Do", "{}"), ("t2", "Do", "{}")]);
+    b.vet_all();
+    b.records();
+    assert_eq!(b.session.pending_requests(), 2);
+    b.control("i1", "interrupt");
+    assert_eq!(
+        b.session.pending_requests(),
+        0,
+        "rejected at once, before the first cancellation has left"
+    );
+    let (id, record) = b.vetting().expect("the first cancellation");
+    assert!(record.contains("\"control_cancel_request\""), "{record}");
+    b.done(id, Answer::Vetted(Verdict::Failed));
+    assert_eq!(
+        b.records(),
+        [] as [serde_json::Value; 0],
+        "neither the other cancellation nor the acknowledgement"
+    );
+    let started = b
+        .outputs
+        .iter()
+        .filter(|o| matches!(o, Output::Start(_, Request::Tool(_))));
+    assert_eq!(started.count(), 0);
+    latched(&mut b, REFUSED);
+}
+
 // covers: ACC-19, WIRE-015, WIRE-PERM-060
 #[test]
 fn a_decision_that_was_taken_before_the_failure_stands() {
@@ -444,6 +476,16 @@ fn a_closed_output_means_status_1_however_the_session_was_ending() {
     let (id, _) = b.vetting().expect("the records of the ending");
     b.done(id, Answer::Vetted(Verdict::Failed));
     assert_eq!(b.exit, Some(1));
+}
+
+// covers: DEC-11, DEC-20
+#[test]
+fn a_process_whose_last_records_are_lost_has_failed() {
+    for told in [0, 1, 2, 143] {
+        assert_eq!(exit_status(Some(told), false), told);
+        assert_eq!(exit_status(Some(told), true), 1);
+    }
+    assert_eq!(exit_status(None, false), 1, "a session without an exit");
 }
 
 // covers: DEC-36

@@ -331,7 +331,7 @@ fn variables_reach_later_tools_alone() {
     };
     assert_eq!(
         *b.tool("t2").1.environment,
-        pairs(&[("A", "1"), ("B", "2")])
+        pairs(&[("A", "1"), ("B", "2")]).into()
     );
     assert!(b.diagnostics().is_empty());
 }
