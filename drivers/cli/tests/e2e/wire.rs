@@ -2,7 +2,7 @@
 
 use crate::server::{self, ModelServer};
 use crate::support::{DUPLEX, World, finish, from_prompt, script, user};
-use serde_json::{Value, json};
+use serde_json::json;
 
 const KEY: &str = "sk-sentinel-4711";
 
