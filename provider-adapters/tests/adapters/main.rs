@@ -8,6 +8,7 @@ mod laws;
 mod messages;
 mod registry;
 mod requests;
+mod rules;
 mod scripts;
 mod streams;
 mod support;
