@@ -8,6 +8,7 @@
 //! ```
 
 use crate::effect::{EffectId, Verdict};
+use crate::schema::outbound::ResultStop;
 use crate::store::{Batch, Beginning, Binding, Entry, Opening, Origin, Storing, title};
 use crate::time::{Instant, WallTime};
 use alloc::boxed::Box;
@@ -123,6 +124,13 @@ impl Journal {
             opening: self.opening.clone(),
             entries: entries.into(),
             time: WallTime(self.time_ms(now)),
+        }
+    }
+
+    /// Makes an error of the turn that ended last, because its entries failed.
+    pub(super) fn fail_turn(&mut self) {
+        if let Some(Entry::Turn(turn)) = self.waiting.last_mut() {
+            (turn.stop_reason, turn.is_error) = (ResultStop::Cancelled, true);
         }
     }
 

@@ -169,7 +169,11 @@ impl AgentSession {
             return self
                 .latch("an entry for the session store held a credential and was not stored");
         }
-        let batch = journal.batch(entries, self.now);
+        let mut batch = journal.batch(entries, self.now);
+        if let Some(opening) = &mut batch.opening {
+            // On one line, words may spell what they did not spell apart.
+            opening.title = guard.redact(&opening.title).into_owned();
+        }
         let entries = Arc::clone(&batch.entries);
         let id = self.start(Request::Store(batch));
         if let Some(journal) = &mut self.journal {
@@ -215,6 +219,9 @@ impl AgentSession {
             .map(|(_, held)| held)
             .find(|held| matches!(held, Held::End(_)));
         if let Some(end) = end {
+            if let Some(journal) = &mut self.journal {
+                journal.fail_turn();
+            }
             return self.release(end);
         }
         self.withdraw_questions();

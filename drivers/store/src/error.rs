@@ -87,7 +87,10 @@ impl From<rusqlite::Error> for StoreError {
             return Self::Corrupt;
         };
         match code {
-            ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => Self::Corrupt,
+            // A statement of ours fails only where the layout is not what it says.
+            ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown => {
+                Self::Corrupt
+            }
             ErrorCode::ReadOnly | ErrorCode::PermissionDenied => Self::ReadOnly,
             ErrorCode::DiskFull => Self::Full,
             ErrorCode::DatabaseBusy

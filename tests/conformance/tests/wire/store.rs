@@ -151,6 +151,15 @@ fn a_success_whose_end_cannot_be_stored_is_an_error() {
     b.briefs();
     b.store_fails();
     assert_eq!(b.briefs(), ["result error_during_execution", "state idle"]);
+    b.prompt(2, "go on");
+    let entries = b.store_all();
+    assert_eq!(brief_entries(&entries), "answer turn prompt");
+    let Entry::Turn(turn) = &entries[1] else {
+        panic!("{entries:?}");
+    };
+    assert!(turn.is_error, "as its result record says");
+    b.control("i", "interrupt");
+    b.store_all();
     b.eof();
     assert_eq!(b.exit, Some(1));
 }
@@ -367,6 +376,14 @@ fn no_credential_reaches_the_store() {
     let (_, batch) = b.storing().unwrap();
     let text = String::from_utf8(batch.entries[0].to_json()).unwrap();
     assert!(text.contains("use [redacted] please"), "{text}");
+    assert_eq!(
+        batch.opening.as_ref().unwrap().title,
+        "use [redacted] please"
+    );
+    // Characters that a title leaves out stand between two halves.
+    let mut b = Bench::new(guarded());
+    b.prompt(1, "use sk-12345\u{7}67890 please");
+    let (_, batch) = b.storing().unwrap();
     assert_eq!(
         batch.opening.as_ref().unwrap().title,
         "use [redacted] please"
