@@ -63,6 +63,11 @@ pub enum Block {
         /// Opaque signature that must be sent back unchanged.
         signature: Option<String>,
     },
+    /// Reasoning that the provider keeps secret and wants back unchanged.
+    RedactedThinking {
+        /// Opaque text of the provider.
+        data: String,
+    },
     /// A call of a tool.
     ToolCall(ToolCall),
 }
@@ -91,8 +96,11 @@ pub enum Delta {
     Text(String),
     /// More reasoning text.
     Thinking(String),
-    /// The signature of the reasoning block that is open.
+    /// The signature of the reasoning block that is open, whole; ends that block.
+    /// Without an open one it belongs to a block without text.
     Signature(String),
+    /// A whole block of reasoning that the provider keeps secret: its opaque text.
+    RedactedThinking(String),
     /// A call begins. The id is the provider's, possibly empty or repeated;
     /// the agent maps it (DEC-35).
     CallStart {

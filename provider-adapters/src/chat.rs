@@ -5,7 +5,9 @@ mod decode;
 mod encode;
 
 use crate::adapter::{Adapter, Decode, Encode};
+use crate::body::OutputLimit;
 use crate::http::HttpRequest;
+use crate::stream;
 use agentx_core::model::ModelRequest;
 use std::sync::Arc;
 
@@ -21,18 +23,6 @@ pub(crate) struct Chat {
 struct BodyOptions {
     model: Arc<str>,
     output_limit: OutputLimit,
-}
-
-/// How the upper bound of an answer is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct OutputLimit {
-    /// Name of the member: `OpenAI` has replaced `max_tokens`, which its newer
-    /// models refuse, by `max_completion_tokens`; other servers know the old
-    /// name only.
-    pub(crate) member: &'static str,
-    /// Bounds from here on are not told. They are defaults that nobody has
-    /// declared, and servers refuse a bound above their own.
-    pub(crate) untold_from: Option<u64>,
 }
 
 impl Chat {
@@ -53,10 +43,10 @@ impl Adapter for Chat {
     }
 
     fn encoder(&self, request: ModelRequest) -> Box<dyn Encode> {
-        Box::new(encode::Encoder::new(&self.body, request))
+        Box::new(encode::encoder(&self.body, request))
     }
 
     fn decoder(&self) -> Box<dyn Decode> {
-        Box::new(decode::Decoder::default())
+        Box::new(stream::Decoder::<decode::Answer>::default())
     }
 }

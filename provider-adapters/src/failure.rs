@@ -91,7 +91,10 @@ impl Report {
             .into_iter()
             .flatten()
             .find_map(|word| match word.as_str() {
-                "invalid_request_error" | "context_length_exceeded" | "content_filter" => Some(400),
+                "invalid_request_error"
+                | "invalid_prompt"
+                | "context_length_exceeded"
+                | "content_filter" => Some(400),
                 "authentication_error" | "invalid_api_key" => Some(401),
                 "billing_error" => Some(402),
                 "permission_error" => Some(403),
@@ -99,6 +102,7 @@ impl Report {
                 "request_too_large" => Some(413),
                 "rate_limit_error" | "rate_limit_exceeded" | "insufficient_quota" => Some(429),
                 "api_error" | "server_error" | "internal_server_error" => Some(500),
+                "timeout_error" => Some(504),
                 "overloaded_error" | "service_unavailable" => Some(529),
                 _ => None,
             })

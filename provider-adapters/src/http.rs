@@ -3,6 +3,7 @@
 //! An adapter never sees a key. It names the header that carries it with an
 //! [`AuthSlot`], and the driver fills that in from the registry.
 
+pub(crate) mod azure;
 mod url;
 
 pub use url::{BaseUrl, UrlFault};

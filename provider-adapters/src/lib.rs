@@ -17,16 +17,20 @@
 )]
 
 mod adapter;
+mod body;
 pub mod call;
 mod chat;
 mod failure;
 pub mod http;
 mod http_date;
 pub mod limits;
+mod messages;
 pub mod provider;
 pub mod registry;
+mod responses;
 pub mod retry;
 mod scripted;
 pub mod sse;
+mod stream;
 mod strict;
 mod text;

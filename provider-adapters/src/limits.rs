@@ -11,8 +11,11 @@ pub const SSE_EVENT_BYTES: usize = 8 << 20;
 /// Bytes of text, reasoning and call arguments in one answer.
 pub const ANSWER_BYTES: usize = 64 << 20;
 
-/// Tool calls in one answer.
+/// Tool calls in one answer, and blocks of it that are open at once.
 pub const ANSWER_CALLS: usize = 1024;
+
+/// Output items of one answer in the Responses API.
+pub const ANSWER_ITEMS: usize = 1024;
 
 /// Bytes of a message or call id that are taken from a provider.
 pub const ID_BYTES: usize = 512;
@@ -80,6 +83,11 @@ pub const PATH_BYTES: usize = 4096;
 
 /// Tokens of a window or an answer when the entry does not say.
 pub const DEFAULT_TOKENS: u64 = 128_000;
+
+/// Tokens that an answer of the Messages API may have when the entry does not
+/// say. The API wants a bound in every request and refuses one above the
+/// model's own; this one is within those of all models since Claude 4.
+pub const MESSAGES_TOKENS: u64 = 32_000;
 
 /// Most tokens that an entry may declare.
 pub const DECLARED_TOKENS: u64 = 1_000_000_000;

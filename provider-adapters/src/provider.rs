@@ -1,11 +1,14 @@
 //! The provider that a process has selected.
 
 use crate::adapter::Adapter;
+use crate::body::OutputLimit;
 use crate::call::Call;
-use crate::chat::{Chat, OutputLimit};
-use crate::http::{AuthSlot, BaseUrl, HttpRequest};
-use crate::limits::DEFAULT_TOKENS;
+use crate::chat::Chat;
+use crate::http::{AuthSlot, BaseUrl, HttpRequest, azure};
+use crate::limits::{DEFAULT_TOKENS, MESSAGES_TOKENS};
+use crate::messages::{Messages, TokenBound};
 use crate::registry::{Api, Entry, ProviderType, RegistryError, Route, ScriptSource};
+use crate::responses::Responses;
 use crate::scripted::Scripted;
 use agentx_core::model::ModelRequest;
 use agentx_core::time::WallTime;
@@ -29,26 +32,33 @@ impl Provider {
     ///
     /// # Errors
     ///
-    /// A type or API that this build does not have, or a script that is not
-    /// one; names the entry.
+    /// A script that is not one; names the entry.
     pub fn build(entry: &Entry, script: Option<&str>) -> Result<Self, RegistryError> {
         let refuse =
             |what: String| RegistryError(format!("auth.json: id {:?}: {what}", &*entry.id));
-        let own = entry.provider_type.as_str();
         let kind = match &entry.route {
             Route::Openai { base, api } => match api {
                 Api::ChatCompletions => Kind::Http(Arc::new(chat(entry, base))),
-                Api::Responses => {
-                    return Err(refuse(format!(
-                        "{own}.api: this build has no responses API yet"
-                    )));
-                }
+                Api::Responses => Kind::Http(Arc::new(responses(entry, base))),
             },
-            Route::Azure | Route::Anthropic => {
-                return Err(refuse(format!(
-                    "type: this build has no {own} provider yet"
-                )));
+            Route::Azure {
+                resource,
+                deployment,
+                api_version,
+            } => {
+                let target = azure::responses(resource, api_version);
+                let template = HttpRequest {
+                    auth: key_slot(entry, AZURE_AUTH),
+                    ..template(entry, resource, target)
+                };
+                let model = Arc::clone(deployment);
+                Kind::Http(Arc::new(Responses::new(
+                    template,
+                    model,
+                    untold_from(entry),
+                )))
             }
+            Route::Anthropic { base } => Kind::Http(Arc::new(messages(entry, base))),
             Route::Scripted(ScriptSource::Prompt) => Kind::Scripted(Scripted::Prompt),
             Route::Scripted(ScriptSource::File(_)) => {
                 let text = script
@@ -74,39 +84,84 @@ impl Provider {
     }
 }
 
+/// Where the `OpenAI` dialects carry the key.
+const BEARER: AuthSlot = AuthSlot {
+    header: "authorization",
+    prefix: "Bearer ",
+};
+
+/// Where Azure does.
+const ANTHROPIC_AUTH: AuthSlot = AuthSlot {
+    header: "x-api-key",
+    prefix: "",
+};
+
+const AZURE_AUTH: AuthSlot = AuthSlot {
+    header: "api-key",
+    prefix: "",
+};
+
 fn chat(entry: &Entry, base: &BaseUrl) -> Chat {
     let member = match entry.provider_type {
         ProviderType::Openai => "max_completion_tokens",
         _ => "max_tokens",
     };
-    let untold_from = (!entry.limits.max_output_declared).then_some(DEFAULT_TOKENS);
     Chat::new(
-        template(entry, base, "/chat/completions"),
+        template(entry, base, format!("{}/chat/completions", base.path)),
         Arc::clone(&entry.model),
         OutputLimit {
             member,
-            untold_from,
+            untold_from: untold_from(entry),
         },
     )
 }
 
-fn template(entry: &Entry, base: &BaseUrl, route: &str) -> HttpRequest {
+fn responses(entry: &Entry, base: &BaseUrl) -> Responses {
+    Responses::new(
+        template(entry, base, format!("{}/responses", base.path)),
+        Arc::clone(&entry.model),
+        untold_from(entry),
+    )
+}
+
+fn messages(entry: &Entry, base: &BaseUrl) -> Messages {
+    let template = template(entry, base, format!("{}/v1/messages", base.path));
+    let mut template = HttpRequest {
+        auth: key_slot(entry, ANTHROPIC_AUTH),
+        ..template
+    };
+    let version = ("anthropic-version".to_owned(), "2023-06-01".to_owned());
+    template.headers.push(version);
+    let bound = untold_from(entry).map_or(TokenBound::Declared, |from| TokenBound::Default {
+        from,
+        told: MESSAGES_TOKENS,
+    });
+    Messages::new(template, Arc::clone(&entry.model), bound)
+}
+
+fn untold_from(entry: &Entry) -> Option<u64> {
+    (!entry.limits.max_output_declared).then_some(DEFAULT_TOKENS)
+}
+
+/// The slot for the key, if the entry has one.
+fn key_slot(entry: &Entry, slot: AuthSlot) -> Option<AuthSlot> {
+    entry.api_key.as_ref().map(|_| slot)
+}
+
+fn template(entry: &Entry, place: &BaseUrl, path_and_query: String) -> HttpRequest {
     let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     HttpRequest {
         method: "POST",
-        scheme: base.scheme,
-        host: base.host.clone(),
-        port: base.port,
-        path_and_query: format!("{}{route}", base.path),
+        scheme: place.scheme,
+        host: place.host.clone(),
+        port: place.port,
+        path_and_query,
         headers: vec![
             header("accept", "text/event-stream"),
             header("content-type", "application/json"),
             header("user-agent", concat!("agentx/", env!("CARGO_PKG_VERSION"))),
         ],
-        auth: entry.api_key.as_ref().map(|_| AuthSlot {
-            header: "authorization",
-            prefix: "Bearer ",
-        }),
+        auth: key_slot(entry, BEARER),
         body: Arc::default(),
         ca_file: entry.ca_file.clone(),
     }

@@ -66,6 +66,7 @@ fn message_bytes(message: &Message) -> usize {
 fn block_bytes(block: &Block) -> usize {
     match block {
         Block::Text(text) | Block::Thinking { text, .. } => text.len(),
+        Block::RedactedThinking { data } => data.len(),
         Block::ToolCall(call) => call.name.len() + call.input.as_str().len(),
     }
 }

@@ -84,6 +84,7 @@ fn write_delta(line: Line, delta: &Delta) -> Line {
         Delta::Text(text) => line.word("text").text(text),
         Delta::Thinking(text) => line.word("thinking").text(text),
         Delta::Signature(text) => line.word("signature").text(text),
+        Delta::RedactedThinking(data) => line.word("redacted_thinking").text(data),
         Delta::CallStart { index, id, name } => {
             line.word("call").number(*index).text(id).text(name)
         }
@@ -200,6 +201,7 @@ fn read_delta(words: &mut Words<'_>) -> Result<Delta, LogFault> {
         "text" => Delta::Text(words.text()?),
         "thinking" => Delta::Thinking(words.text()?),
         "signature" => Delta::Signature(words.text()?),
+        "redacted_thinking" => Delta::RedactedThinking(words.text()?),
         "call" => Delta::CallStart {
             index: words.number()?,
             id: words.text()?,
@@ -351,6 +353,7 @@ mod tests {
             delta(Delta::Text("".into())),
             delta(Delta::Thinking("hm \"".into())),
             delta(Delta::Signature("c2ln".into())),
+            delta(Delta::RedactedThinking("b3Bh".into())),
             delta(Delta::CallStart {
                 index: 3,
                 id: "".into(),

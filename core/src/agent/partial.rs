@@ -6,8 +6,8 @@ use crate::model::Usage;
 use crate::schema::outbound::{
     AssistantMessage, BlockDelta, ContentBlock, ContentBlockDelta, ContentBlockStart,
     ContentBlockStop, InputJsonDelta, MessageChange, MessageDelta, MessageEnd, MessageEvent,
-    MessageStart, MessageStop, SignatureDelta, TextBlock, TextDelta, ThinkingBlock, ThinkingDelta,
-    ToolUseBlock,
+    MessageStart, MessageStop, RedactedThinkingBlock, SignatureDelta, TextBlock, TextDelta,
+    ThinkingBlock, ThinkingDelta, ToolUseBlock,
 };
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -67,6 +67,9 @@ fn opened(kind: Opened) -> ContentBlock {
             thinking: String::new(),
             signature: String::new(),
         }),
+        Opened::RedactedThinking { data } => {
+            ContentBlock::RedactedThinking(RedactedThinkingBlock { data })
+        }
         Opened::Call { id, name } => ContentBlock::ToolUse(ToolUseBlock {
             id,
             name,

@@ -60,6 +60,11 @@ pub enum Opened {
     Text,
     /// Reasoning.
     Thinking,
+    /// Reasoning that the provider keeps secret. It has no pieces.
+    RedactedThinking {
+        /// Opaque text of the provider.
+        data: String,
+    },
     /// A tool call.
     Call {
         /// Its session-wide id.
@@ -76,7 +81,7 @@ pub enum Piece {
     Text(String),
     /// More reasoning.
     Thinking(String),
-    /// More of a reasoning block's signature.
+    /// The signature of a reasoning block; comes last.
     Signature(String),
     /// More of a call's argument text.
     Arguments(String),
@@ -90,14 +95,21 @@ pub(crate) struct Proposed {
     pub(crate) arguments: String,
 }
 
-/// What a complete answer leaves: its last open block, its calls, why it stopped.
+/// What a complete answer leaves: what was not shown yet, why it stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Finished {
-    /// Blocks not yet given as [`Streamed::Block`], oldest first.
-    pub(crate) blocks: Vec<Block>,
-    pub(crate) calls: Vec<Proposed>,
+    /// The calls, and the blocks not yet given as [`Streamed::Block`], in the
+    /// order in which the model began them.
+    pub(crate) parts: Vec<Part>,
     pub(crate) stop: StopReason,
     pub(crate) usage: Usage,
+}
+
+/// A part of an answer that is shown at its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Block(Block),
+    Call(Proposed),
 }
 
 /// The answer under construction.
@@ -108,10 +120,9 @@ pub(crate) struct Answer {
     started: bool,
     opened: usize,
     open: Option<OpenBlock>,
-    /// Finished blocks that are shown when the answer ends: the last before a
-    /// call, and all that came after one.
-    waiting: Vec<Block>,
-    calls: Vec<OpenCall>,
+    /// What is shown when the answer ends, in the order of the model: the last
+    /// block before a call, the calls, and all blocks that came after one.
+    waiting: Vec<Waiting>,
     usage: Usage,
     stop: Option<StopReason>,
     out: VecDeque<Streamed>,
@@ -129,6 +140,13 @@ struct OpenBlock {
 enum BlockKind {
     Text,
     Thinking { signature: Option<String> },
+    RedactedThinking { data: String },
+}
+
+#[derive(Debug)]
+enum Waiting {
+    Block(Block),
+    Call(OpenCall),
 }
 
 #[derive(Debug)]
@@ -149,7 +167,6 @@ impl Answer {
             opened: 0,
             open: None,
             waiting: Vec::new(),
-            calls: Vec::new(),
             usage: Usage::ZERO,
             stop: None,
             out: VecDeque::new(),
@@ -181,6 +198,7 @@ impl Answer {
             Delta::Text(text) => self.text(&text),
             Delta::Thinking(text) => self.thinking(&text),
             Delta::Signature(text) => self.signature(&text),
+            Delta::RedactedThinking(data) => self.redacted_thinking(&data),
             Delta::CallStart { index, id, name } => {
                 let id = map_id(&self.guard.redact(&id));
                 self.call(index, id, &name);
@@ -198,35 +216,31 @@ impl Answer {
 
     /// Ends a complete answer. Drain [`Answer::poll`] before and after.
     pub(crate) fn finish(&mut self) -> Finished {
-        let last = self.take_open();
-        for call in &mut self.calls {
-            let rest = call.redactor.finish();
-            if !rest.is_empty() {
-                call.call.arguments.push_str(&rest);
-                let piece = Piece::Arguments(rest);
-                self.out.push_back(Streamed::Piece {
-                    block: call.number,
-                    piece,
-                });
-            }
-            self.out.push_back(Streamed::Closed { block: call.number });
-        }
-        let mut blocks = core::mem::take(&mut self.waiting);
-        blocks.extend(last);
         // A tool stop without any call is none (DEC-51), and calls ask for answers.
         let mut stop = self.stop.unwrap_or(StopReason::EndTurn);
         if matches!(stop, StopReason::EndTurn | StopReason::ToolUse) {
-            let calls = !self.calls.is_empty();
-            stop = if calls {
+            stop = if self.has_calls() {
                 StopReason::ToolUse
             } else {
                 StopReason::EndTurn
             };
         }
+        self.wait_open();
+        let mut parts = Vec::with_capacity(self.waiting.len());
+        for waiting in core::mem::take(&mut self.waiting) {
+            parts.push(match waiting {
+                Waiting::Block(block) => Part::Block(block),
+                Waiting::Call(mut open) => {
+                    let rest = open.redactor.finish();
+                    self.show_piece(open.arguments(rest));
+                    self.out.push_back(Streamed::Closed { block: open.number });
+                    Part::Call(open.call)
+                }
+            });
+        }
         self.end(Some(stop));
         Finished {
-            blocks,
-            calls: self.calls.drain(..).map(|open| open.call).collect(),
+            parts,
             stop,
             usage: self.usage,
         }
@@ -235,13 +249,17 @@ impl Answer {
     /// Ends an answer that was cut, failed or was cancelled: text and thinking
     /// stay, calls are dropped (DEC-41).
     pub(crate) fn cut(&mut self) -> Vec<Block> {
-        let last = self.take_open();
-        for call in self.calls.drain(..) {
-            self.out.push_back(Streamed::Closed { block: call.number });
+        self.wait_open();
+        let mut blocks = Vec::new();
+        for waiting in core::mem::take(&mut self.waiting) {
+            match waiting {
+                Waiting::Block(block) => blocks.push(block),
+                Waiting::Call(open) => {
+                    self.out.push_back(Streamed::Closed { block: open.number });
+                }
+            }
         }
         self.end(None);
-        let mut blocks = core::mem::take(&mut self.waiting);
-        blocks.extend(last);
         blocks
     }
 
@@ -254,8 +272,7 @@ impl Answer {
     }
 
     fn call(&mut self, key: u32, id: Arc<str>, name: &str) {
-        let before = self.take_open();
-        self.waiting.extend(before);
+        self.wait_open();
         let number = self.next_number();
         let name: Arc<str> = self.guard.redact(name).into();
         let kind = Opened::Call {
@@ -266,7 +283,7 @@ impl Answer {
             block: number,
             kind,
         });
-        self.calls.push(OpenCall {
+        self.waiting.push(Waiting::Call(OpenCall {
             key,
             number,
             redactor: self.guard.redactor(),
@@ -275,7 +292,7 @@ impl Answer {
                 name,
                 arguments: String::new(),
             },
-        });
+        }));
     }
 
     fn text(&mut self, text: &str) {
@@ -311,34 +328,40 @@ impl Answer {
     }
 
     fn signature(&mut self, text: &str) {
-        if !matches!(
-            &self.open,
-            Some(OpenBlock {
-                kind: BlockKind::Thinking { .. },
-                ..
-            })
-        ) {
-            self.close_block();
-            self.open_block(BlockKind::Thinking { signature: None });
+        if text.is_empty() {
+            return;
         }
-        // The text of the block is over; its redactor goes on with the signature.
-        let rest = self.open.as_mut().and_then(OpenBlock::begin_signature);
+        let text = self.guard.redact(text).into_owned();
+        let unsigned = BlockKind::Thinking { signature: None };
+        if self.open.as_ref().is_none_or(|open| open.kind != unsigned) {
+            self.close_block();
+            self.open_block(unsigned);
+        }
+        let rest = self.open.as_mut().and_then(OpenBlock::finish);
         self.show_piece(rest);
-        self.append(text);
+        let signed = self.open.as_mut().map(|open| open.sign(text));
+        self.show_piece(signed);
+    }
+
+    fn redacted_thinking(&mut self, data: &str) {
+        let data = self.guard.redact(data).into_owned();
+        self.close_block();
+        self.open_block(BlockKind::RedactedThinking { data });
     }
 
     fn arguments(&mut self, key: u32, text: &str) {
-        let Some(open) = self.calls.iter_mut().rev().find(|open| open.key == key) else {
+        let calls = self.waiting.iter_mut().rev().filter_map(Waiting::call);
+        let Some(open) = calls.into_iter().find(|open| open.key == key) else {
             return;
         };
         let text = open.redactor.push(text);
-        if !text.is_empty() {
-            open.call.arguments.push_str(&text);
-            self.out.push_back(Streamed::Piece {
-                block: open.number,
-                piece: Piece::Arguments(text),
-            });
-        }
+        let piece = open.arguments(text);
+        self.show_piece(piece);
+    }
+
+    fn has_calls(&self) -> bool {
+        let call = |waiting: &Waiting| matches!(waiting, Waiting::Call(_));
+        self.waiting.iter().any(call)
     }
 
     fn append(&mut self, text: &str) {
@@ -354,9 +377,13 @@ impl Answer {
 
     fn open_block(&mut self, kind: BlockKind) {
         let block = self.next_number();
-        let opened = match kind {
+        let opened = match &kind {
             BlockKind::Text => Opened::Text,
             BlockKind::Thinking { .. } => Opened::Thinking,
+            BlockKind::RedactedThinking { data } => {
+                let data = data.clone();
+                Opened::RedactedThinking { data }
+            }
         };
         self.out.push_back(Streamed::Opened {
             block,
@@ -376,11 +403,17 @@ impl Answer {
         let Some(block) = self.take_open() else {
             return;
         };
-        if self.calls.is_empty() {
-            self.out.push_back(Streamed::Block(block));
+        if self.has_calls() {
+            self.waiting.push(Waiting::Block(block));
         } else {
-            self.waiting.push(block);
+            self.out.push_back(Streamed::Block(block));
         }
+    }
+
+    /// Closes the open block and lets it wait for the end of the answer.
+    fn wait_open(&mut self) {
+        let open = self.take_open();
+        self.waiting.extend(open.map(Waiting::Block));
     }
 
     fn take_open(&mut self) -> Option<Block> {
@@ -394,6 +427,7 @@ impl Answer {
                 text: open.text,
                 signature,
             },
+            BlockKind::RedactedThinking { data } => Block::RedactedThinking { data },
         })
     }
 
@@ -405,7 +439,7 @@ impl Answer {
 }
 
 impl OpenBlock {
-    /// Takes more text, or more of the signature once that has begun.
+    /// Takes more text.
     fn push(&mut self, text: &str) -> Option<(usize, Piece)> {
         let safe = self.redactor.push(text);
         self.keep(safe)
@@ -417,38 +451,42 @@ impl OpenBlock {
         self.keep(safe)
     }
 
-    /// Ends the text of a thinking block, if its signature has not begun.
-    fn begin_signature(&mut self) -> Option<(usize, Piece)> {
-        if self.kind != (BlockKind::Thinking { signature: None }) {
-            return None;
-        }
-        let rest = self.finish();
+    /// Signs a reasoning block, whose text is over.
+    fn sign(&mut self, signature: String) -> (usize, Piece) {
         self.kind = BlockKind::Thinking {
-            signature: Some(String::new()),
+            signature: Some(signature.clone()),
         };
-        rest
+        (self.number, Piece::Signature(signature))
     }
 
     fn keep(&mut self, safe: String) -> Option<(usize, Piece)> {
         if safe.is_empty() {
             return None;
         }
-        let piece = match &mut self.kind {
-            BlockKind::Text => {
-                self.text.push_str(&safe);
-                Piece::Text(safe)
-            }
-            BlockKind::Thinking { signature: None } => {
-                self.text.push_str(&safe);
-                Piece::Thinking(safe)
-            }
-            BlockKind::Thinking {
-                signature: Some(signature),
-            } => {
-                signature.push_str(&safe);
-                Piece::Signature(safe)
-            }
+        self.text.push_str(&safe);
+        let piece = match &self.kind {
+            BlockKind::Thinking { .. } => Piece::Thinking(safe),
+            BlockKind::Text | BlockKind::RedactedThinking { .. } => Piece::Text(safe),
         };
         Some((self.number, piece))
+    }
+}
+
+impl Waiting {
+    const fn call(&mut self) -> Option<&mut OpenCall> {
+        match self {
+            Self::Call(open) => Some(open),
+            Self::Block(_) => None,
+        }
+    }
+}
+
+impl OpenCall {
+    fn arguments(&mut self, safe: String) -> Option<(usize, Piece)> {
+        if safe.is_empty() {
+            return None;
+        }
+        self.call.arguments.push_str(&safe);
+        Some((self.number, Piece::Arguments(safe)))
     }
 }

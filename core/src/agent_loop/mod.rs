@@ -39,7 +39,7 @@ use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use answer::Answer;
+use answer::{Answer, Part};
 use batch::Batch;
 use calls::CallIds;
 
@@ -334,7 +334,7 @@ impl AgentLoop {
         self.account.answer(&finished.usage);
         self.last_usage = Some(finished.usage);
         if finished.stop == StopReason::ContentFilter {
-            for block in finished.blocks {
+            for block in blocks_of(finished.parts) {
                 self.show_block(block, None, None);
             }
             self.keep_shown();
@@ -342,12 +342,9 @@ impl AgentLoop {
         }
         if finished.stop != StopReason::ToolUse {
             // A call in an answer that stopped for another reason may be half a call.
-            return self.finish_turn(finished.blocks, finished.stop);
+            return self.finish_turn(blocks_of(finished.parts), finished.stop);
         }
-        for block in finished.blocks {
-            self.show_block(block, None, None);
-        }
-        self.start_batch(finished.calls);
+        self.start_batch(finished.parts);
     }
 
     fn finish_turn(&mut self, blocks: Vec<Block>, stop: StopReason) {
@@ -378,11 +375,21 @@ impl AgentLoop {
         self.end(outcome);
     }
 
-    fn start_batch(&mut self, proposed: Vec<answer::Proposed>) {
+    /// Shows the rest of an answer in the order of the model, whose signatures
+    /// hold for that order alone, and starts its calls.
+    fn start_batch(&mut self, parts: Vec<Part>) {
         self.batch = Batch::default();
         self.phase = Phase::Tools;
         let mut decide = Vec::new();
-        for proposal in proposed {
+        let last = parts.len().saturating_sub(1);
+        for (n, part) in parts.into_iter().enumerate() {
+            let proposal = match part {
+                Part::Call(proposal) => proposal,
+                Part::Block(block) => {
+                    self.show_block(block, (n == last).then_some(StopReason::ToolUse), None);
+                    continue;
+                }
+            };
             let (call, fault) = calls::read(proposal, &self.config);
             let parallel = self.tool(&call.name).is_some_and(|tool| tool.parallel);
             self.show_block(
@@ -594,6 +601,15 @@ fn content_filter() -> ModelFailure {
         status: None,
         message: "the provider's content filter ended the answer".into(),
     }
+}
+
+/// What is left of an answer whose calls do not count.
+fn blocks_of(parts: Vec<Part>) -> Vec<Block> {
+    let block = |part| match part {
+        Part::Block(block) => Some(block),
+        Part::Call(_) => None,
+    };
+    parts.into_iter().filter_map(block).collect()
 }
 
 fn text_of(blocks: &[Block]) -> String {

@@ -7,62 +7,17 @@
 //! that is not all zeros counts.
 
 use super::calls::Calls;
-use crate::adapter::{Decode, Step};
-use crate::failure::{self, Failure};
-use crate::limits::{ANSWER_BYTES, ID_BYTES};
-use crate::sse;
+use crate::adapter::Step;
+use crate::failure::Failure;
+use crate::limits::ID_BYTES;
+use crate::stream::{self, Room, token_count};
 use crate::text::Channel;
-use agentx_core::json::{Kind, Object, ScanLimits, Scanner, Value};
+use agentx_core::json::{Kind, Object, Value};
 use agentx_core::model::{Delta, StopReason, Usage};
-use std::ops::ControlFlow;
-
-#[derive(Debug, Default)]
-pub(super) struct Decoder {
-    sse: sse::Decoder,
-    scanner: Scanner,
-    answer: Answer,
-}
-
-impl Decode for Decoder {
-    fn feed(&mut self, bytes: &[u8], out: &mut Vec<Delta>) -> Step {
-        let Self {
-            sse,
-            scanner,
-            answer,
-        } = self;
-        let mut step = Step::More;
-        let fed = sse.feed(bytes, |event| {
-            step = answer
-                .event(event, scanner, out)
-                .unwrap_or_else(Step::Failed);
-            match step {
-                Step::More => ControlFlow::Continue(()),
-                Step::Finished | Step::Failed(_) => ControlFlow::Break(()),
-            }
-        });
-        match fed {
-            Ok(_) => step,
-            Err(fault) => Step::Failed(Failure::broken_stream(fault.to_string())),
-        }
-    }
-
-    fn end(&mut self, out: &mut Vec<Delta>) -> Step {
-        if self.answer.finish.is_none() {
-            let failure = Failure::broken_stream("the answer ended before it was complete");
-            return Step::Failed(failure.transient());
-        }
-        self.answer.whole(out).unwrap_or_else(Step::Failed)
-    }
-
-    fn begun(&self) -> bool {
-        self.answer.begun
-    }
-}
 
 /// What is known of the answer so far.
 #[derive(Debug, Default)]
-struct Answer {
-    begun: bool,
+pub(super) struct Answer {
     id_known: bool,
     finish: Option<Finish>,
     usage: Usage,
@@ -70,7 +25,7 @@ struct Answer {
     text: Channel,
     thinking: Channel,
     calls: Calls,
-    bytes: usize,
+    room: Room,
 }
 
 /// Finish reasons that stand for themselves; the others follow from what the
@@ -83,38 +38,30 @@ enum Finish {
     ContentFilter,
 }
 
-impl Answer {
+impl stream::Answer for Answer {
     fn event(
         &mut self,
-        event: sse::Event<'_>,
-        scanner: &mut Scanner,
+        _name: &str,
+        event: Object<'_>,
         out: &mut Vec<Delta>,
     ) -> Result<Step, Failure> {
-        let data = event.data.trim();
-        if data.is_empty() {
-            return Ok(Step::More);
-        }
-        if data == "[DONE]" {
-            if !self.begun {
-                return Err(Failure::broken_stream("the answer is empty").transient());
-            }
-            return self.whole(out);
-        }
-        let value = scanner.scan(data.as_bytes(), &ScanLimits::DEFAULT);
-        let value = value
-            .map_err(|error| Failure::broken_stream(format!("an event is no JSON: {error}")))?;
-        let chunk = value
-            .as_object()
-            .ok_or_else(|| Failure::broken_stream("an event is no JSON object"))?;
-        let error = chunk.get("error").is_some_and(|error| !error.is_null());
-        if error || event.event == "error" {
-            return Err(failure::of_stream(value));
-        }
-        self.begun = true;
-        self.chunk(chunk, out)?;
+        self.chunk(event, out)?;
         Ok(Step::More)
     }
 
+    fn mark(&mut self, out: &mut Vec<Delta>) -> Result<Step, Failure> {
+        self.whole(out)
+    }
+
+    fn end(&mut self, out: &mut Vec<Delta>) -> Result<Step, Failure> {
+        if self.finish.is_none() {
+            return Err(stream::cut_short());
+        }
+        self.whole(out)
+    }
+}
+
+impl Answer {
     fn chunk(&mut self, chunk: Object<'_>, out: &mut Vec<Delta>) -> Result<(), Failure> {
         if !self.id_known {
             self.message_id(chunk, out);
@@ -186,11 +133,11 @@ impl Answer {
         let elements = delta.get("tool_calls").and_then(Value::as_array);
         for piece in elements.into_iter().flatten().filter_map(Value::as_object) {
             let bytes = self.calls.element(piece, out)?;
-            self.count(bytes)?;
+            self.room.take(bytes)?;
         }
         if let Some(function) = delta.get("function_call").and_then(Value::as_object) {
             let bytes = self.calls.function(function, out)?;
-            self.count(bytes)?;
+            self.room.take(bytes)?;
         }
         Ok(())
     }
@@ -240,18 +187,8 @@ impl Answer {
         if text.is_empty() {
             return Ok(());
         }
-        self.count(text.len())?;
+        self.room.take(text.len())?;
         out.push(delta(text));
-        Ok(())
-    }
-
-    fn count(&mut self, bytes: usize) -> Result<(), Failure> {
-        self.bytes = self.bytes.saturating_add(bytes);
-        if self.bytes > ANSWER_BYTES {
-            return Err(Failure::broken_stream(format!(
-                "the answer is over {ANSWER_BYTES} bytes"
-            )));
-        }
         Ok(())
     }
 
@@ -286,7 +223,7 @@ impl Answer {
 
 /// The prompt's total holds what was read from and written to a cache.
 fn read_usage(usage: Object<'_>) -> Usage {
-    let count = |of: Object<'_>, name: &str| of.get(name).and_then(read_count).unwrap_or(0);
+    let count = |of: Object<'_>, name: &str| of.get(name).and_then(token_count).unwrap_or(0);
     let detail = |group: &str, name: &str| {
         let group = usage.get(group).and_then(Value::as_object);
         group.map_or(0, |group| count(group, name))
@@ -301,17 +238,4 @@ fn read_usage(usage: Object<'_>) -> Usage {
         cache_read_input_tokens: read,
         reasoning_output_tokens: detail("completion_tokens_details", "reasoning_tokens"),
     }
-}
-
-/// A number of tokens. Some servers write it with a fraction of zero.
-fn read_count(value: Value<'_>) -> Option<u64> {
-    let text = value.as_number()?;
-    let whole = text.split_once('.').map_or(text, |(whole, zeros)| {
-        if zeros.bytes().all(|b| b == b'0') {
-            whole
-        } else {
-            text
-        }
-    });
-    whole.parse().ok()
 }

@@ -123,12 +123,17 @@ pub enum Api {
 /// Where requests go.
 #[derive(Clone, Debug)]
 pub(crate) enum Route {
-    /// Azure: its own header and route; the rest stands in `routing`.
-    Azure,
+    /// Azure: its own header and route.
+    Azure {
+        /// The endpoint without the path of an API.
+        resource: BaseUrl,
+        deployment: Arc<str>,
+        api_version: Arc<str>,
+    },
     /// One of the `OpenAI` dialects.
     Openai { base: BaseUrl, api: Api },
     /// The Messages API.
-    Anthropic,
+    Anthropic { base: BaseUrl },
     /// No network.
     Scripted(ScriptSource),
 }

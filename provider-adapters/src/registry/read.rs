@@ -5,7 +5,7 @@ use super::{
     TokenLimits,
 };
 use super::{pricing, rules};
-use crate::http::BaseUrl;
+use crate::http::{BaseUrl, azure};
 use crate::limits::{
     API_VERSION_BYTES, DECLARED_TOKENS, DEFAULT_TOKENS, FILE_NAME_BYTES, NAME_BYTES, PATH_BYTES,
     REGISTRY_BYTES, REGISTRY_ENTRIES, URL_BYTES,
@@ -18,6 +18,9 @@ use std::sync::Arc;
 const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 const OPENAI_BASE: &str = "https://api.openai.com/v1";
+
+/// Without the version path, as every `base_url` of this type.
+const ANTHROPIC_BASE: &str = "https://api.anthropic.com";
 
 pub(super) fn entries(bytes: &[u8]) -> Result<Vec<Entry>, RegistryError> {
     let refuse = |fault: &dyn std::fmt::Display| RegistryError(format!("auth.json: {fault}"));
@@ -250,17 +253,23 @@ fn read_target(fields: &Fields<'_>, provider_type: ProviderType) -> Result<Targe
     let mut routing = Vec::new();
     let route = match provider_type {
         ProviderType::AzureOpenai => {
-            read_url(&own, "endpoint", true, &mut routing)?;
+            let endpoint = read_url(&own, "endpoint", true, &mut routing)?
+                .ok_or_else(|| own.fault("endpoint", "missing"))?;
             let deployment = checked(&own, "deployment", |text| {
                 rules::check_name(text, NAME_BYTES)
             })?;
             let version = checked(&own, "api_version", |text| {
                 rules::check_text(text, API_VERSION_BYTES)
             })?;
+            let route = Route::Azure {
+                resource: azure::resource(endpoint),
+                deployment: deployment.as_str().into(),
+                api_version: version.as_str().into(),
+            };
             for (member, value) in [("deployment", deployment), ("api_version", version)] {
                 routing.push(Routing { member, value });
             }
-            Route::Azure
+            route
         }
         ProviderType::Openai | ProviderType::OpenaiCompatible => {
             let required = provider_type == ProviderType::OpenaiCompatible;
@@ -276,8 +285,11 @@ fn read_target(fields: &Fields<'_>, provider_type: ProviderType) -> Result<Targe
             }
         }
         ProviderType::Anthropic => {
-            read_url(&own, "base_url", false, &mut routing)?;
-            Route::Anthropic
+            let base = read_url(&own, "base_url", false, &mut routing)?;
+            let base = base.map_or_else(|| BaseUrl::parse(ANTHROPIC_BASE), Ok);
+            Route::Anthropic {
+                base: base.map_err(|fault| own.fault("base_url", fault))?,
+            }
         }
         ProviderType::Scripted => Route::Scripted(read_script(&own)?),
     };

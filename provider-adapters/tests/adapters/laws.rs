@@ -1,6 +1,9 @@
 //! The five laws of a machine, for calls.
 
-use crate::support::{CUT, EPOCH, Hand, SEED, chat_provider, prompt, provider, request};
+use crate::support::{
+    CUT, EPOCH, Hand, SEED, chat_provider, messages_provider, prompt, provider, request,
+    responses_provider,
+};
 use agentx_core::machine::{Machine, Misuse, Wants};
 use agentx_core::time::Instant;
 use agentx_laws::{Effect, Script, Subject, check};
@@ -111,6 +114,45 @@ fn the_laws_hold_for_an_answer() {
             .at(5)
             .bytes(": ping\n\n"),
     );
+}
+
+/// The same for the other dialects: whole, ended early, cut, and left open.
+#[test]
+fn the_laws_hold_for_answers_of_the_responses_api() {
+    const REASONING: &[u8] = include_bytes!("../corpus/responses/reasoning-sealed-in-a-row.sse");
+    const CALLS: &[u8] = include_bytes!("../corpus/responses/calls-interleaved.sse");
+    let call = || responses_provider().begin(request(vec![prompt("hi")]), SEED, EPOCH);
+    for stream in [REASONING, CALLS] {
+        let head = || begun().at(1).other(Other::Head(200)).at(2);
+        let cut = &stream[..stream.len() - 20];
+        holds(call, &head().bytes(stream).eof());
+        holds(call, &head().bytes(cut).at(9).eof());
+        holds(call, &head().bytes(cut).at(9).other(Other::Event(CUT)));
+        holds(call, &head().bytes(cut).at(5).bytes(": ping\n\n"));
+    }
+}
+
+#[test]
+fn the_laws_hold_for_answers_of_the_messages_api() {
+    const CALLS: &[u8] = include_bytes!("../corpus/messages/thinking-between-calls.sse");
+    const SECRET: &[u8] = include_bytes!("../corpus/messages/redacted-thinking.sse");
+    let call = || messages_provider().begin(request(vec![prompt("hi")]), SEED, EPOCH);
+    for stream in [CALLS, SECRET] {
+        let head = || begun().at(1).other(Other::Head(200)).at(2);
+        let cut = &stream[..stream.len() - 60];
+        holds(call, &head().bytes(stream).eof());
+        holds(call, &head().bytes(cut).at(9).eof());
+        holds(call, &head().bytes(cut).at(9).other(Other::Event(CUT)));
+        holds(
+            call,
+            &head().bytes(cut).at(5).bytes("event: ping\ndata: {}\n\n"),
+        );
+    }
+    let long = || {
+        let history = vec![prompt(&"x".repeat(200_000)); 9];
+        messages_provider().begin(request(history), SEED, EPOCH)
+    };
+    holds(long, &begun().at(100).other(Other::Head(200)).bytes(CALLS));
 }
 
 #[test]

@@ -2,7 +2,9 @@
 //! built, and its calls are fed by hand.
 
 mod attempts;
+mod damage;
 mod laws;
+mod messages;
 mod registry;
 mod requests;
 mod scripts;

@@ -3,7 +3,7 @@
 use crate::support::{GOOD_FILE, registry};
 use agentx_core::model::Usage;
 use agentx_providers::provider::Provider;
-use agentx_providers::registry::{FileFacts, Registry};
+use agentx_providers::registry::{FileFacts, ProviderType, Registry};
 
 const KEY: &str = "sk-SENTINEL-4471-Zq9";
 
@@ -146,25 +146,32 @@ fn selection_is_by_id_then_alone_then_default() {
 }
 
 #[test]
-fn what_is_not_built_is_refused_when_it_is_selected() {
+fn every_type_and_api_has_its_provider() {
+    let openai = |id: &str, kind: &str, api: &str| {
+        format!(
+            r#"{{"id":"{id}","type":"{kind}","{kind}":{{"base_url":"https://h.example/v1","model":"m","api_key":"sk-SENTINEL-1","api":"{api}"}}}}"#
+        )
+    };
     let registry = registry(&file(&[
-        azure(r#""endpoint":"https://h.example","model":"m","deployment":"d","api_key":"sk-SENTINEL-1","api_version":"v1""#),
-        r#"{"id":"y","type":"anthropic","anthropic":{"model":"m","api_key":"sk-SENTINEL-1"}}"#.into(),
-        r#"{"id":"z","type":"openai","openai":{"model":"m","api_key":"sk-SENTINEL-1","api":"responses"}}"#.into(),
+        azure(
+            r#""endpoint":"https://h.example","model":"m","deployment":"d","api_key":"sk-SENTINEL-1","api_version":"v1""#,
+        ),
+        r#"{"id":"y","type":"anthropic","anthropic":{"model":"m","api_key":"sk-SENTINEL-1"}}"#
+            .into(),
+        openai("a", "openai", "responses"),
+        openai("b", "openai", "chat_completions"),
+        openai("c", "openai_compatible", "responses"),
+        openai("d", "openai_compatible", "chat_completions"),
+        scripted("e", ""),
     ]));
-    let errors: Vec<_> = registry
-        .entries()
-        .iter()
-        .map(|entry| Provider::build(entry, None).unwrap_err().to_string())
-        .collect();
-    assert_eq!(
-        errors,
-        [
-            "auth.json: id \"x\": type: this build has no azure_openai provider yet",
-            "auth.json: id \"y\": type: this build has no anthropic provider yet",
-            "auth.json: id \"z\": openai.api: this build has no responses API yet",
-        ]
-    );
+    let built = registry.entries().iter().map(|entry| {
+        let provider = Provider::build(entry, None).map_err(|error| error.to_string());
+        provider.map(|_| entry.provider_type)
+    });
+    let built = built.collect::<Result<Vec<_>, _>>().unwrap();
+    for kind in ProviderType::ALL {
+        assert!(built.contains(&kind), "{kind:?}");
+    }
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! What is sent.
 
 use crate::support::{
-    EPOCH, Hand, SEED, answer, calling, chat_provider, prompt, provider, request, results, tool,
+    EPOCH, Hand, SEED, answer, calling, chat_provider, prompt, provider, request,
+    responses_provider, results, tool,
 };
 use agentx_core::machine::Machine;
-use agentx_core::model::{Block, Message, ModelRequest, ToolChoice};
+use agentx_core::model::{Block, Delta, Message, ModelRequest, ToolChoice};
 use agentx_providers::call::{Input, Output};
 use agentx_providers::http::{AuthSlot, HttpRequest, Scheme};
 use agentx_providers::provider::Provider;
@@ -190,30 +191,227 @@ fn a_bound_is_told_when_somebody_set_it() {
     }
 }
 
+const AZURE: &str = r#"{"id":"a","type":"azure_openai","azure_openai":{"endpoint":"https://Res.example/openai/v1/",
+    "model":"gpt","deployment":"dep","api_key":"key-0123456789","api_version":"VERSION"}}"#;
+
+#[test]
+fn azure_has_a_header_and_routes_of_its_own() {
+    for (version, target) in [
+        ("", "/openai/v1/responses"),
+        ("v1", "/openai/v1/responses?api-version=v1"),
+        ("preview", "/openai/v1/responses?api-version=preview"),
+        (
+            "2025-04-01-preview",
+            "/openai/responses?api-version=2025-04-01-preview",
+        ),
+    ] {
+        let mut provider = provider(&AZURE.replace("VERSION", version));
+        let request = sent(&mut provider, request(vec![prompt("hi")]));
+        assert_eq!(
+            (request.method, request.scheme, &*request.authority()),
+            ("POST", Scheme::Https, "res.example")
+        );
+        assert_eq!(request.path_and_query, target);
+        let slot = AuthSlot {
+            header: "api-key",
+            prefix: "",
+        };
+        assert_eq!(request.auth, Some(slot));
+        // The deployment is the model; nothing of the route shows in `Debug`.
+        let body = String::from_utf8(request.body.to_vec()).unwrap();
+        assert!(body.starts_with(r#"{"model":"dep","stream":true,"store":false,"#));
+        assert!(!format!("{request:?}").contains("api-version"));
+    }
+}
+
+#[test]
+fn the_responses_api_has_one_route() {
+    for (entry, place, target) in [
+        (
+            r#"{"id":"o","type":"openai","openai":{"model":"m","api_key":"key-0123456789","api":"responses"}}"#,
+            "api.openai.com",
+            "/v1/responses",
+        ),
+        (
+            r#"{"id":"o","type":"openai","openai":{"base_url":"https://eu.example/v1/","model":"m","api_key":"key-0123456789","api":"responses"}}"#,
+            "eu.example",
+            "/v1/responses",
+        ),
+        (
+            r#"{"id":"o","type":"openai_compatible","openai_compatible":{"base_url":"http://localhost:11434/v1","model":"m","api":"responses"}}"#,
+            "localhost:11434",
+            "/v1/responses",
+        ),
+    ] {
+        let request = sent(&mut provider(entry), request(vec![prompt("hi")]));
+        assert_eq!(
+            (&*request.authority(), &*request.path_and_query),
+            (place, target)
+        );
+        let bearer = AuthSlot {
+            header: "authorization",
+            prefix: "Bearer ",
+        };
+        let has_key = entry.contains("api_key");
+        assert_eq!(request.auth, has_key.then_some(bearer));
+    }
+}
+
+#[test]
+fn a_plain_body_of_the_responses_api() {
+    assert_eq!(
+        body(
+            &mut responses_provider(),
+            request(vec![prompt("say \"hi\"\n")])
+        ),
+        r#"{"model":"m","stream":true,"store":false,"input":[{"role":"user","content":"say \"hi\"\n"}]}"#
+    );
+}
+
+fn thought(signature: &str) -> Block {
+    Block::Thinking {
+        text: "hm".into(),
+        signature: (!signature.is_empty()).then(|| signature.into()),
+    }
+}
+
+const SEALED: &str = r#"{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"x+/="}"#;
+
+#[test]
+fn a_body_of_the_responses_api_with_everything() {
+    let call = |id: &str| match &*calling(&[id]) {
+        Message::Assistant(blocks) => blocks[0].clone(),
+        other => panic!("no call: {other:?}"),
+    };
+    let history = vec![
+        Arc::new(Message::User(vec!["one".into(), "two".into()])),
+        Arc::new(Message::Assistant(vec![
+            thought(SEALED),
+            Block::Text("I look".into()),
+            Block::Text(String::new()),
+            call("a"),
+            call("b"),
+        ])),
+        results(&[("a", "first"), ("b", "")]),
+        answer("done"),
+        prompt("more"),
+    ];
+    let request = ModelRequest {
+        system: Some("be brief".into()),
+        tools: vec![tool("fast")].into(),
+        tool_choice: ToolChoice::Required,
+        max_output_tokens: 64,
+        effort: Some("high".into()),
+        ..request(history)
+    };
+    assert_eq!(
+        body(&mut responses_provider(), request),
+        concat!(
+            r#"{"model":"m","stream":true,"store":false,"max_output_tokens":64,"#,
+            r#""reasoning":{"effort":"high"},"include":["reasoning.encrypted_content"],"#,
+            r#""tools":[{"type":"function","name":"fast","description":"does it","#,
+            r#""parameters":{"type":"object","properties":{"z":{},"a":{}}},"strict":false}],"#,
+            r#""tool_choice":"required","instructions":"be brief","input":["#,
+            r#"{"role":"user","content":[{"type":"input_text","text":"one"},{"type":"input_text","text":"two"}]},"#,
+            r#"{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"x+/="},"#,
+            r#"{"type":"message","id":"msg_1_1","role":"assistant","status":"completed","content":["#,
+            r#"{"type":"output_text","text":"I look","annotations":[]}]},"#,
+            r#"{"type":"function_call","call_id":"a","name":"fast","arguments":"{\"z\":1,\"a\":1.50}"},"#,
+            r#"{"type":"function_call","call_id":"b","name":"fast","arguments":"{\"z\":1,\"a\":1.50}"},"#,
+            r#"{"type":"function_call_output","call_id":"a","output":"first"},"#,
+            r#"{"type":"function_call_output","call_id":"b","output":""},"#,
+            r#"{"type":"message","id":"msg_3_0","role":"assistant","status":"completed","content":["#,
+            r#"{"type":"output_text","text":"done","annotations":[]}]},"#,
+            r#"{"role":"user","content":"more"}]}"#,
+        )
+    );
+}
+
+#[test]
+fn reasoning_goes_back_where_the_api_takes_it() {
+    let text = || Block::Text("so".into());
+    for (blocks, kept) in [
+        // Nothing is stored behind an id, so reasoning that is open stays here.
+        (vec![thought(""), text()], false),
+        (vec![thought(SEALED), text()], true),
+        // What was cut off behind its reasoning: the API refuses that.
+        (vec![thought(SEALED)], false),
+        (vec![text(), thought(SEALED)], false),
+        (vec![thought(SEALED), Block::Text(String::new())], false),
+        (vec![thought(SEALED), thought(""), text()], true),
+        // Signatures that are none of this dialect's.
+        (vec![thought("EqQBCgIYAhIM=="), text()], false),
+        (vec![thought("{}"), text()], false),
+        (vec![thought(r#"{"type":"message"}"#), text()], false),
+        (vec![thought("[1]"), text()], false),
+    ] {
+        let shown = format!("{blocks:?}");
+        let history = vec![
+            prompt("hi"),
+            Arc::new(Message::Assistant(blocks)),
+            prompt("on"),
+        ];
+        let body = body(&mut responses_provider(), request(history));
+        assert_eq!(body.contains(SEALED), kept, "{shown}: {body}");
+        assert!(!body.contains("hm"), "{shown}: {body}");
+        assert_eq!(body.contains("\"reasoning\""), kept, "{shown}: {body}");
+    }
+}
+
+#[test]
+fn reasoning_that_came_goes_back_unchanged() {
+    let stream = include_bytes!("../corpus/responses/reasoning-sealed-in-a-row.sse");
+    let mut hand = Hand::streaming_from(&mut responses_provider());
+    hand.body(stream);
+    let signatures: Vec<String> = hand
+        .deltas()
+        .into_iter()
+        .filter_map(|delta| match delta {
+            Delta::Signature(text) => Some(text),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(signatures.len(), 3);
+    let mut blocks: Vec<Block> = signatures.iter().map(|text| thought(text)).collect();
+    blocks.push(Block::Text("so".into()));
+    let history = vec![
+        prompt("hi"),
+        Arc::new(Message::Assistant(blocks)),
+        prompt("on"),
+    ];
+    let body = body(&mut responses_provider(), request(history));
+    assert!(body.contains(&signatures.join(",")), "{body}");
+}
+
 // covers: DEC-28
 #[test]
 fn a_long_history_is_encoded_in_steps() {
     let text = "x".repeat(100_000);
     let long: Vec<(&str, &str)> = (0..10).map(|_| ("a", &*text)).collect();
-    let history = vec![prompt("hi"), calling(&["a"]), results(&long), prompt(&text)];
-    let mut hand = Hand::new(chat_provider().begin(request(history), SEED, EPOCH));
-    hand.feed(Input::Begin);
-    let mut steps = 1;
-    while hand.out.is_empty() {
-        hand.wait();
-        steps += 1;
+    for (mut provider, mark) in [
+        (chat_provider(), "\"role\":\"tool\""),
+        (responses_provider(), "\"function_call_output\""),
+    ] {
+        let history = vec![prompt("hi"), calling(&["a"]), results(&long), prompt(&text)];
+        let mut hand = Hand::new(provider.begin(request(history), SEED, EPOCH));
+        hand.feed(Input::Begin);
+        let mut steps = 1;
+        while hand.out.is_empty() {
+            hand.wait();
+            steps += 1;
+        }
+        assert_eq!(
+            steps, 4,
+            "1.1 MB in steps of 256 KiB, rounded up to whole messages"
+        );
+        let Some(Output::Send(request)) = hand.out.first() else {
+            panic!("no request");
+        };
+        let body = String::from_utf8(request.body.to_vec()).unwrap();
+        assert_eq!(body.matches(mark).count(), 10);
+        assert!(body.ends_with("x\"}]}") && body.len() > 1_100_000);
+        assert_eq!(hand.call.poll(), None);
     }
-    assert_eq!(
-        steps, 4,
-        "1.1 MB in steps of 256 KiB, rounded up to whole messages"
-    );
-    let Some(Output::Send(request)) = hand.out.first() else {
-        panic!("no request");
-    };
-    let body = String::from_utf8(request.body.to_vec()).unwrap();
-    assert_eq!(body.matches("\"role\":\"tool\"").count(), 10);
-    assert!(body.ends_with("x\"}]}") && body.len() > 1_100_000);
-    assert_eq!(hand.call.poll(), None);
 }
 
 #[test]

@@ -1,53 +1,118 @@
 //! Recorded streams: what each says, however it is cut.
 //!
-//! `corpus/chat/NAME.sse` is the body of an answer, `NAME.txt` what it says.
+//! `corpus/DIALECT/NAME.sse` is the body of an answer, `NAME.txt` what it says.
 
-use crate::support::{CUT, Hand};
+use crate::support::{CUT, Hand, chat_provider, messages_provider, responses_provider};
 use agentx_core::model::ModelOutcome;
 use agentx_providers::call::Output;
 use agentx_providers::http::HttpEvent;
+use agentx_providers::provider::Provider;
 use std::fs;
 use std::path::Path;
 
-struct Stream {
-    name: String,
-    body: Vec<u8>,
+/// A dialect and what is true of its streams alone.
+pub(crate) struct Dialect {
+    /// Its folder in the corpus.
+    folder: &'static str,
+    pub(crate) provider: fn() -> Provider,
+    /// How many streams there are at least.
+    streams: usize,
+    /// An answer is whole once one of these has come.
+    ends: &'static [&'static str],
+    /// It is also whole where the body ends behind one of these.
+    nearly: &'static [&'static str],
+}
+
+static DIALECTS: [Dialect; 3] = [
+    Dialect {
+        folder: "chat",
+        provider: chat_provider,
+        streams: 30,
+        ends: &["[DONE]"],
+        nearly: &["\"finish_reason\":\""],
+    },
+    Dialect {
+        folder: "responses",
+        provider: responses_provider,
+        streams: 45,
+        ends: &["response.completed", "response.incomplete"],
+        nearly: &[],
+    },
+    Dialect {
+        folder: "messages",
+        provider: messages_provider,
+        streams: 50,
+        ends: &["message_stop", "[DONE]"],
+        nearly: &["\"stop_reason\":\""],
+    },
+];
+
+pub(crate) struct Stream {
+    pub(crate) dialect: &'static Dialect,
+    pub(crate) name: String,
+    pub(crate) body: Vec<u8>,
     says: String,
 }
 
-fn corpus() -> Vec<Stream> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/chat");
-    let mut streams: Vec<Stream> = fs::read_dir(folder)
+pub(crate) fn corpus() -> Vec<Stream> {
+    DIALECTS.iter().flat_map(streams_of).collect()
+}
+
+fn streams_of(dialect: &'static Dialect) -> Vec<Stream> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let mut streams: Vec<Stream> = fs::read_dir(folder.join(dialect.folder))
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|ext| ext == "sse"))
         .map(|path| Stream {
-            name: path.file_stem().unwrap().to_string_lossy().into_owned(),
+            dialect,
+            name: format!(
+                "{}/{}",
+                dialect.folder,
+                path.file_stem().unwrap().to_string_lossy()
+            ),
             body: fs::read(&path).unwrap(),
             says: fs::read_to_string(path.with_extension("txt")).unwrap(),
         })
         .collect();
     streams.sort_by(|a, b| a.name.cmp(&b.name));
-    assert!(streams.len() >= 30);
+    assert!(streams.len() >= dialect.streams, "{}", dialect.folder);
     streams
 }
 
-/// Feeds pieces, then the end of the body.
-fn play<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Hand {
-    let mut hand = Hand::streaming();
-    for piece in pieces {
-        hand.body(piece);
+impl Stream {
+    /// Feeds pieces to a new call, then the end of the body.
+    pub(crate) fn play<'a>(
+        &self,
+        provider: &mut Provider,
+        pieces: impl IntoIterator<Item = &'a [u8]>,
+    ) -> Hand {
+        let mut hand = Hand::streaming_from(provider);
+        for piece in pieces {
+            hand.body(piece);
+        }
+        hand.http(HttpEvent::End);
+        hand
     }
-    hand.http(HttpEvent::End);
-    hand
+
+    /// Whether one of the marks stands in the beginning of the body, with a
+    /// line end behind it.
+    fn has(&self, until: usize, marks: &[&str]) -> bool {
+        let seen = String::from_utf8_lossy(&self.body[..until]);
+        marks
+            .iter()
+            .filter_map(|mark| seen.find(mark))
+            .any(|at| seen[at..].contains('\n'))
+    }
 }
 
 // covers: DEC-41, DEC-42, DEC-51
 #[test]
 fn every_stream_says_what_it_should() {
     for stream in corpus() {
+        let mut provider = (stream.dialect.provider)();
         assert_eq!(
-            play([&*stream.body]).story(),
+            stream.play(&mut provider, [&*stream.body]).story(),
             stream.says,
             "{}",
             stream.name
@@ -58,18 +123,19 @@ fn every_stream_says_what_it_should() {
 #[test]
 fn every_split_says_the_same() {
     for stream in corpus() {
-        let whole = play([&*stream.body]).out;
+        let mut provider = (stream.dialect.provider)();
+        let whole = stream.play(&mut provider, [&*stream.body]).out;
         for at in 0..=stream.body.len() {
             let (head, tail) = stream.body.split_at(at);
             assert_eq!(
-                play([head, tail]).out,
+                stream.play(&mut provider, [head, tail]).out,
                 whole,
                 "{} split at {at}",
                 stream.name
             );
         }
         assert_eq!(
-            play(stream.body.chunks(1)).out,
+            stream.play(&mut provider, stream.body.chunks(1)).out,
             whole,
             "{} by bytes",
             stream.name
@@ -81,20 +147,18 @@ fn every_split_says_the_same() {
 #[test]
 fn a_cut_anywhere_is_never_a_success() {
     for stream in corpus() {
-        let whole = play([&*stream.body]).deltas();
-        let mut finished = 0;
+        let mut provider = (stream.dialect.provider)();
+        let whole = stream.play(&mut provider, [&*stream.body]).deltas();
         for at in 0..=stream.body.len() {
-            let mut hand = Hand::streaming();
+            let mut hand = Hand::streaming_from(&mut provider);
             hand.body(&stream.body[..at]);
             // Only the end mark makes an answer whole without the end of the body.
             let marked = hand.outcome() == Some(&ModelOutcome::Finished);
-            finished += usize::from(marked);
-            if marked {
-                assert!(
-                    stream.body[..at].ends_with(b"\n")
-                        && stream.body[..at].windows(6).any(|w| w == b"[DONE]")
-                );
-            }
+            assert!(
+                !marked || stream.has(at, stream.dialect.ends),
+                "{} whole at {at}",
+                stream.name
+            );
             hand.http(CUT);
             let failed = matches!(hand.outcome(), Some(ModelOutcome::Failed(_)));
             // While nothing was said the request is sent again instead.
@@ -106,8 +170,6 @@ fn a_cut_anywhere_is_never_a_success() {
                 stream.name
             );
         }
-        // The last prefix alone holds the whole end mark, if there is one.
-        assert!(finished <= 1, "{}", stream.name);
     }
 }
 
@@ -115,15 +177,16 @@ fn a_cut_anywhere_is_never_a_success() {
 #[test]
 fn a_body_that_ends_early_is_never_a_success() {
     for stream in corpus() {
-        let text = String::from_utf8_lossy(&stream.body).into_owned();
+        let mut provider = (stream.dialect.provider)();
         for at in 0..=stream.body.len() {
-            let hand = play([&stream.body[..at]]);
+            let hand = stream.play(&mut provider, [&stream.body[..at]]);
             if hand.outcome() == Some(&ModelOutcome::Finished) {
-                let seen = String::from_utf8_lossy(&stream.body[..at]);
-                let finish = ["\"finish_reason\":\"", "[DONE]"]
-                    .iter()
-                    .any(|mark| seen.contains(mark));
-                assert!(finish, "{} ended at {at} of {}", stream.name, text.len());
+                let dialect = stream.dialect;
+                assert!(
+                    stream.has(at, dialect.ends) || stream.has(at, dialect.nearly),
+                    "{} ended at {at}",
+                    stream.name
+                );
             }
         }
     }
@@ -170,4 +233,44 @@ fn endless_calls_are_given_up() {
         hand.failure(),
         "failed server_error: more than 1024 tool calls in one answer"
     );
+}
+
+#[test]
+fn endless_items_are_given_up() {
+    let mut hand = Hand::streaming_from(&mut responses_provider());
+    for index in 0..=1024 {
+        let event = format!(
+            "data: {{\"type\":\"response.output_item.added\",\"output_index\":{index},\"item\":{{\"type\":\"message\"}}}}\n\n"
+        );
+        hand.body(event.as_bytes());
+    }
+    assert_eq!(
+        hand.failure(),
+        "failed server_error: more than 1024 items in one answer"
+    );
+}
+
+#[test]
+fn an_endless_answer_of_the_responses_api_is_given_up() {
+    let text = "x".repeat(4 << 20);
+    for event in [
+        format!("{{\"type\":\"response.output_text.delta\",\"delta\":\"{text}\"}}"),
+        format!("{{\"type\":\"response.reasoning_text.delta\",\"delta\":\"{text}\"}}"),
+        format!("{{\"type\":\"response.function_call_arguments.delta\",\"delta\":\"{text}\"}}"),
+        format!(
+            "{{\"type\":\"response.output_item.done\",\"item\":{{\"type\":\"reasoning\",\"encrypted_content\":\"{text}\"}}}}"
+        ),
+    ] {
+        let mut hand = Hand::streaming_from(&mut responses_provider());
+        let event = format!("data: {event}\n\n");
+        for _ in 0..17 {
+            if hand.outcome().is_none() {
+                hand.body(event.as_bytes());
+            }
+        }
+        assert_eq!(
+            hand.failure(),
+            "failed server_error: the answer is over 67108864 bytes"
+        );
+    }
 }

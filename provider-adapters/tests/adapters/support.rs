@@ -49,6 +49,20 @@ pub(crate) fn chat_provider() -> Provider {
     )
 }
 
+pub(crate) fn messages_provider() -> Provider {
+    provider(
+        r#"{"id":"a","type":"anthropic","anthropic":
+        {"base_url":"http://127.0.0.1:8080","model":"m","api_key":"key-0123456789"}}"#,
+    )
+}
+
+pub(crate) fn responses_provider() -> Provider {
+    provider(
+        r#"{"id":"local","type":"openai_compatible","openai_compatible":
+        {"base_url":"http://127.0.0.1:8080/v1","model":"m","api_key":"key-0123456789","api":"responses"}}"#,
+    )
+}
+
 pub(crate) fn prompt(text: &str) -> Arc<Message> {
     Arc::new(Message::User(vec![text.into()]))
 }
@@ -127,7 +141,12 @@ impl Hand {
 
     /// A chat call whose request is on its way.
     pub(crate) fn sent() -> Self {
-        let mut hand = Self::new(chat_provider().begin(request(vec![prompt("hi")]), SEED, EPOCH));
+        Self::sent_to(&mut chat_provider())
+    }
+
+    /// The same to another provider.
+    pub(crate) fn sent_to(provider: &mut Provider) -> Self {
+        let mut hand = Self::new(provider.begin(request(vec![prompt("hi")]), SEED, EPOCH));
         hand.feed(Input::Begin);
         assert!(matches!(hand.out.as_slice(), [Output::Send(_)]));
         hand.out.clear();
@@ -136,7 +155,12 @@ impl Hand {
 
     /// A chat call whose answer is a stream.
     pub(crate) fn streaming() -> Self {
-        let mut hand = Self::sent();
+        Self::streaming_from(&mut chat_provider())
+    }
+
+    /// The same from another provider.
+    pub(crate) fn streaming_from(provider: &mut Provider) -> Self {
+        let mut hand = Self::sent_to(provider);
         hand.head(200, &[("Content-Type", "text/event-stream; charset=utf-8")]);
         hand
     }
@@ -224,6 +248,7 @@ pub(crate) fn describe(delta: &Delta) -> String {
         Delta::Text(text) => format!("text {text:?}"),
         Delta::Thinking(text) => format!("thinking {text:?}"),
         Delta::Signature(text) => format!("signature {text:?}"),
+        Delta::RedactedThinking(data) => format!("redacted {data:?}"),
         Delta::CallStart { index, id, name } => format!("call {index} id={id:?} name={name:?}"),
         Delta::CallArguments { index, text } => format!("args {index} {text:?}"),
         Delta::Usage(usage) => format!(

@@ -79,6 +79,8 @@ union! {
         Text(TextBlock),
         /// Reasoning text.
         Thinking(ThinkingBlock),
+        /// Reasoning that nobody but the provider can read.
+        RedactedThinking(RedactedThinkingBlock),
         /// A call.
         ToolUse(ToolUseBlock),
     }
@@ -105,6 +107,15 @@ record! {
 }
 
 record! {
+    /// Reasoning that nobody but the provider can read.
+    pub struct RedactedThinkingBlock {
+        "type" = "redacted_thinking",
+        /// Opaque text of the provider.
+        required data: String,
+    }
+}
+
+record! {
     /// A call of a tool.
     pub struct ToolUseBlock {
         "type" = "tool_use",
@@ -125,6 +136,9 @@ impl From<Block> for ContentBlock {
                 thinking: text,
                 signature: signature.unwrap_or_default(),
             }),
+            Block::RedactedThinking { data } => {
+                Self::RedactedThinking(RedactedThinkingBlock { data })
+            }
             Block::ToolCall(call) => Self::ToolUse(ToolUseBlock {
                 id: call.id,
                 name: call.name,

@@ -19,8 +19,8 @@ mod user;
 mod work;
 
 pub use assistant::{
-    AssistantMessage, AssistantRecord, ContentBlock, MessageStop, TextBlock, ThinkingBlock,
-    ToolUseBlock,
+    AssistantMessage, AssistantRecord, ContentBlock, MessageStop, RedactedThinkingBlock, TextBlock,
+    ThinkingBlock, ToolUseBlock,
 };
 pub use capabilities::{
     AttachmentCapabilities, AttachmentLimits, AttachmentSource, InputCapabilities, MediaType,

@@ -159,8 +159,8 @@ fn what_providers_tools_and_hosts_say_is_redacted_before_it_is_a_record() {
     b.delta(Delta::MessageId(format!("msg_{KEY}")));
     b.delta(Delta::Thinking(piece("hm sk-key-")));
     b.delta(Delta::Thinking(piece("12345678")));
-    b.delta(Delta::Signature(piece("sig sk-key-1")));
-    b.delta(Delta::Signature(piece("2345678")));
+    b.delta(Delta::Signature(piece("sig sk-key-12345678")));
+    b.delta(Delta::RedactedThinking(piece("opaque sk-key-12345678")));
     b.delta(Delta::Text(piece("my sk-key-1234")));
     b.delta(Delta::Text(piece("5678.")));
     b.delta(Delta::CallStart {
@@ -206,6 +206,7 @@ fn what_providers_tools_and_hosts_say_is_redacted_before_it_is_a_record() {
     );
     for shown in [
         r#""thinking":"hm [redacted]","signature":"sig [redacted]""#,
+        r#""data":"opaque [redacted]""#,
         r#""text":"my [redacted].""#,
         r#""input":{"a":"[redacted]"}"#,
         r#""text":"env: [redacted]""#,

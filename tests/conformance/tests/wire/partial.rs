@@ -4,7 +4,7 @@ use agentx_conformance::session::{Bench, bare, brief, config};
 use agentx_conformance::stream;
 use agentx_core::agent::Config;
 use agentx_core::guard::Guard;
-use agentx_core::model::{Delta, ErrorCategory, ModelFailure, StopReason, Usage};
+use agentx_core::model::{Block, Delta, ErrorCategory, Message, ModelFailure, StopReason, Usage};
 use serde_json::{Value, json};
 
 fn partial() -> Bench {
@@ -75,6 +75,127 @@ fn an_answer_streams_from_start_to_stop() {
     );
 }
 
+// covers: DEC-47
+#[test]
+fn signed_and_secret_reasoning_keeps_its_blocks_apart() {
+    let mut b = partial();
+    b.prompt(1, "go");
+    b.delta(Delta::Thinking("h".to_string()));
+    b.delta(Delta::Signature("c2ln".to_string()));
+    // A block whose text the provider keeps to itself.
+    b.delta(Delta::Signature("b25l".to_string()));
+    b.delta(Delta::RedactedThinking("dHdv".to_string()));
+    b.delta(Delta::RedactedThinking("dHJl".to_string()));
+    b.delta(Delta::Thinking("m".to_string()));
+    b.delta(Delta::RedactedThinking("Zm91".to_string()));
+    b.says("done");
+    let records = b.records();
+    stream::check(&records);
+    let start = |index: usize, block: Value| json!({"type": "content_block_start", "index": index, "content_block": block});
+    let delta = |index: usize, delta: Value| json!({"type": "content_block_delta", "index": index, "delta": delta});
+    let stop = |index: usize| json!({"type": "content_block_stop", "index": index});
+    let thinking = || json!({"type": "thinking", "thinking": "", "signature": ""});
+    let secret = |data: &str| json!({"type": "redacted_thinking", "data": data});
+    let events = events(&records);
+    assert_eq!(
+        events[1..events.len() - 4],
+        [
+            start(0, thinking()),
+            delta(0, json!({"type": "thinking_delta", "thinking": "h"})),
+            delta(0, json!({"type": "signature_delta", "signature": "c2ln"})),
+            stop(0),
+            start(1, thinking()),
+            delta(1, json!({"type": "signature_delta", "signature": "b25l"})),
+            stop(1),
+            start(2, secret("dHdv")),
+            stop(2),
+            start(3, secret("dHJl")),
+            stop(3),
+            start(4, thinking()),
+            delta(4, json!({"type": "thinking_delta", "thinking": "m"})),
+            stop(4),
+            start(5, secret("Zm91")),
+            stop(5),
+            start(6, json!({"type": "text", "text": ""})),
+        ]
+    );
+    let blocks: Vec<_> = records
+        .iter()
+        .filter(|record| record["type"] == "assistant")
+        .map(|record| record["message"]["content"][0].clone())
+        .collect();
+    assert_eq!(
+        blocks,
+        [
+            json!({"type": "thinking", "thinking": "h", "signature": "c2ln"}),
+            json!({"type": "thinking", "thinking": "", "signature": "b25l"}),
+            secret("dHdv"),
+            secret("dHJl"),
+            json!({"type": "thinking", "thinking": "m", "signature": ""}),
+            secret("Zm91"),
+            json!({"type": "text", "text": "done"}),
+        ]
+    );
+}
+
+// covers: DEC-26, DEC-42
+#[test]
+fn reasoning_between_calls_keeps_its_place() {
+    let mut b = partial();
+    b.prompt(1, "go");
+    let call = |index: u32, id: &str| Delta::CallStart {
+        index,
+        id: id.to_string(),
+        name: "Look".to_string(),
+    };
+    b.delta(text("first"));
+    b.delta(call(0, "t1"));
+    b.delta(Delta::Thinking("hm".to_string()));
+    b.delta(Delta::Signature("c2ln".to_string()));
+    b.delta(call(1, "t2"));
+    b.delta(text("last"));
+    b.finish(StopReason::ToolUse);
+    let records = b.records();
+    stream::check(&records);
+    let shown: Vec<_> = records
+        .iter()
+        .filter(|record| record["type"] == "assistant")
+        .map(|record| {
+            let block = &record["message"]["content"][0]["type"];
+            (block.clone(), record["message"]["stop_reason"].clone())
+        })
+        .collect();
+    let shown_as = |kind: &str, stop: Value| (json!(kind), stop);
+    assert_eq!(
+        shown,
+        [
+            shown_as("text", json!(null)),
+            shown_as("tool_use", json!("tool_use")),
+            shown_as("thinking", json!(null)),
+            shown_as("tool_use", json!("tool_use")),
+            shown_as("text", json!("tool_use")),
+        ]
+    );
+    b.tool_says("t1", "a");
+    b.tool_says("t2", "b");
+    let (_, request) = b.model();
+    let Message::Assistant(kept) = &*request.history[1] else {
+        panic!("{:?}", request.history);
+    };
+    assert_eq!(kept[0], Block::Text("first".to_string()));
+    assert!(matches!(&kept[1], Block::ToolCall(call) if &*call.id == "t1"));
+    let thinking = Block::Thinking {
+        text: "hm".to_string(),
+        signature: Some("c2ln".to_string()),
+    };
+    assert_eq!(kept[2], thinking);
+    assert!(matches!(&kept[3], Block::ToolCall(call) if &*call.id == "t2"));
+    assert_eq!(
+        (&kept[4], kept.len()),
+        (&Block::Text("last".to_string()), 5)
+    );
+}
+
 // covers: DEC-41, DEC-42
 #[test]
 fn every_ending_closes_what_it_opened() {
@@ -94,11 +215,18 @@ fn every_ending_closes_what_it_opened() {
         ("fatal input", |b| b.line("{")),
         ("signal", |b| b.shutdown(143)),
     ];
-    let starts: [(&str, Vec<Delta>); 6] = [
+    let starts: [(&str, Vec<Delta>); 7] = [
         ("nothing", vec![]),
         ("a name", vec![Delta::MessageId("msg_1".to_string())]),
         ("usage", vec![Delta::Usage(Usage::default())]),
         ("text", vec![text("half")]),
+        (
+            "signed and secret thinking",
+            vec![
+                Delta::Signature("c2ln".to_string()),
+                Delta::RedactedThinking("b3Bh".to_string()),
+            ],
+        ),
         (
             "thinking, text",
             vec![Delta::Thinking("hm".to_string()), text("half")],

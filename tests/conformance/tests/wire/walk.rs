@@ -187,6 +187,7 @@ impl Walk {
         match self.rng.below(10) {
             0 | 1 => self.b.delta(Delta::Text(text("word "))),
             2 => self.b.delta(Delta::Thinking(text("hm"))),
+            3 if self.rng.one_in(3) => self.b.delta(Delta::RedactedThinking(text("b3Bh"))),
             3 => self.b.delta(Delta::Signature(text("sig"))),
             4 | 5 => {
                 let id = self.pick(&["a", "b", "c", ""]);

@@ -1,0 +1,99 @@
+//! What the encoders of all dialects share: a body whose last member is the
+//! conversation, written in steps.
+
+use crate::adapter::Encode;
+use crate::failure::Failure;
+use crate::limits::{ENCODE_STEP_BYTES, REQUEST_BYTES};
+use agentx_core::json::Writer;
+use agentx_core::model::{ErrorCategory, ToolResult};
+use agentx_core::tool::ToolContent;
+use std::borrow::Cow;
+use std::fmt;
+
+/// The elements of a conversation, in one dialect.
+pub(crate) trait Pieces: fmt::Debug + Send {
+    /// Writes the next one; `false` when there is none.
+    fn next(&mut self, writer: &mut Writer) -> bool;
+}
+
+/// Writes one body. Inside its object the array of the conversation is open
+/// from the start.
+#[derive(Debug)]
+pub(crate) struct Encoder<P> {
+    writer: Writer,
+    pieces: P,
+}
+
+impl<P> Encoder<P> {
+    pub(crate) const fn new(writer: Writer, pieces: P) -> Self {
+        Self { writer, pieces }
+    }
+}
+
+impl<P: Pieces> Encode for Encoder<P> {
+    fn step(&mut self) -> Result<Option<Vec<u8>>, Failure> {
+        let until = self.writer.as_bytes().len() + ENCODE_STEP_BYTES;
+        while self.writer.as_bytes().len() < until {
+            if self.pieces.next(&mut self.writer) {
+                continue;
+            }
+            let mut writer = std::mem::take(&mut self.writer);
+            writer.end_array();
+            writer.end_object();
+            let body = writer.finish();
+            check_size(body.len())?;
+            return Ok(Some(body));
+        }
+        check_size(self.writer.as_bytes().len())?;
+        Ok(None)
+    }
+}
+
+fn check_size(bytes: usize) -> Result<(), Failure> {
+    if bytes <= REQUEST_BYTES {
+        return Ok(());
+    }
+    Err(Failure::new(
+        ErrorCategory::InvalidRequest,
+        format!("the request to the model would be over {REQUEST_BYTES} bytes"),
+    ))
+}
+
+/// How the upper bound of an answer is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OutputLimit {
+    /// Name of the member. In Chat Completions `OpenAI` has replaced
+    /// `max_tokens`, which its newer models refuse, by `max_completion_tokens`;
+    /// other servers know the old name only.
+    pub(crate) member: &'static str,
+    /// Bounds from here on are not told. They are defaults that nobody has
+    /// declared, and servers refuse a bound above their own.
+    pub(crate) untold_from: Option<u64>,
+}
+
+impl OutputLimit {
+    /// Writes the member, if the bound is to be told.
+    pub(crate) fn write(self, writer: &mut Writer, tokens: u64) {
+        if self.untold_from.is_none_or(|from| tokens < from) {
+            writer.member_u64(self.member, tokens);
+        }
+    }
+}
+
+/// Parts as one text, a line feed between them.
+pub(crate) fn join<'a>(mut parts: impl Iterator<Item = &'a str>) -> Cow<'a, str> {
+    let mut text = Cow::Borrowed(parts.next().unwrap_or_default());
+    for part in parts {
+        let whole = text.to_mut();
+        whole.push('\n');
+        whole.push_str(part);
+    }
+    text
+}
+
+/// What a tool said, as one text.
+pub(crate) fn result_text(result: &ToolResult) -> Cow<'_, str> {
+    join(result.content.iter().map(|part| match part {
+        ToolContent::Text(text) => text.as_str(),
+    }))
+}
