@@ -1,8 +1,10 @@
 //! Telling a blocking body that it is no longer wanted.
 
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::io::{self, PipeReader, PipeWriter, Write as _};
+use std::process::Child;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Cancels one tool call. Clones share one state, and cancelling is final.
 ///
@@ -18,6 +20,15 @@ pub struct CancelToken {
 struct Inner {
     cancelled: AtomicBool,
     wake: Mutex<Wake>,
+    groups: Mutex<Groups>,
+}
+
+/// The process groups of the call, each named by a leader that is not reaped.
+#[derive(Debug, Default)]
+struct Groups {
+    /// No further one may begin.
+    closed: bool,
+    leaders: Vec<Pid>,
 }
 
 /// The pipe that turns readable on cancel. It is made for the first waiter
@@ -54,6 +65,43 @@ impl CancelToken {
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.inner.cancelled.load(Ordering::Acquire)
+    }
+
+    /// Cancels the call and sends SIGKILL to the processes it has, from this very
+    /// thread; none can begin afterwards. For a process that ends now: whoever
+    /// runs the call learns of it as of any cancellation, if there is time.
+    pub fn kill(&self) {
+        self.cancel();
+        let mut groups = self.groups();
+        groups.closed = true;
+        for leader in &groups.leaders {
+            // The group may be empty, which is no fault.
+            let _ = kill_process_group(*leader, Signal::KILL);
+        }
+    }
+
+    /// Starts a child that leads a process group, and keeps the group within
+    /// reach of [`kill`](Self::kill) until it is [let go](Self::let_go).
+    pub(crate) fn enrol(&self, spawn: impl FnOnce() -> io::Result<Child>) -> io::Result<Child> {
+        // Held across the start, so that no child slips past a kill.
+        let mut groups = self.groups();
+        if groups.closed {
+            return Err(io::Error::other("the process is ending"));
+        }
+        let child = spawn()?;
+        groups.leaders.push(Pid::from_child(&child));
+        Ok(child)
+    }
+
+    /// Forgets a group. Comes before its leader is reaped: afterwards the id may
+    /// be that of somebody else.
+    pub(crate) fn let_go(&self, leader: Pid) {
+        self.groups().leaders.retain(|known| *known != leader);
+    }
+
+    fn groups(&self) -> MutexGuard<'_, Groups> {
+        let groups = &self.inner.groups;
+        groups.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A descriptor that is readable, for good, once the call is cancelled.
@@ -115,5 +163,14 @@ mod tests {
         token.cancel();
         assert!(readable(&token.wake_descriptor().unwrap(), true));
         assert!(readable(&token.wake_descriptor().unwrap(), true));
+    }
+
+    #[test]
+    fn no_child_begins_after_a_kill() {
+        let token = CancelToken::new();
+        token.kill();
+        assert!(token.is_cancelled());
+        let begun = token.enrol(|| unreachable!("nothing may be started"));
+        assert_eq!(begun.unwrap_err().to_string(), "the process is ending");
     }
 }

@@ -11,6 +11,7 @@
 //! ```
 //!
 //! Time-out and cancel send SIGTERM to the group, and SIGKILL after a grace.
+//! [`CancelToken::kill`] sends SIGKILL at once, for a process that ends itself.
 //! A process that leaves the group (`setsid`) escapes; it can hold the pipes
 //! open, so reading after the end has a limit of its own.
 
@@ -137,7 +138,7 @@ pub fn run(job: &Job<'_>, cancel: &CancelToken) -> Result<Finished, StartError> 
         .name("agentx-reaper".into())
         .spawn(move || reap(&take, notice))
         .map_err(failed("no thread"))?;
-    let (child, pipes) = spawn(job).map_err(failed("the program cannot be started"))?;
+    let (child, pipes) = spawn(job, cancel).map_err(failed("the program cannot be started"))?;
     let leader = Pid::from_child(&child);
     // The reaper waits for it and cannot have gone.
     let _ = hand_over.send(child);
@@ -178,7 +179,7 @@ struct Pipes<'a> {
     stderr: Option<PipeReader>,
 }
 
-fn spawn<'a>(job: &Job<'a>) -> io::Result<(Child, Pipes<'a>)> {
+fn spawn<'a>(job: &Job<'a>, cancel: &CancelToken) -> io::Result<(Child, Pipes<'a>)> {
     let mut pipes = Pipes::default();
     let mut command = Command::new(job.program);
     command
@@ -215,7 +216,7 @@ fn spawn<'a>(job: &Job<'a>) -> io::Result<(Child, Pipes<'a>)> {
     command.stdout(writer);
     // `command` goes out of scope here, and with it our copies of the child's
     // ends; else the pipes would never reach their end.
-    Ok((command.spawn()?, pipes))
+    Ok((cancel.enrol(|| command.spawn())?, pipes))
 }
 
 /// Where a child stands. Every phase but the first has begun to end it.
@@ -248,6 +249,22 @@ struct Running<'a> {
     why: Option<End>,
 }
 
+/// A group within reach of the token. A panic leaves nobody to end it, so it is
+/// ended here then.
+struct Enrolled<'a> {
+    cancel: &'a CancelToken,
+    leader: Pid,
+}
+
+impl Drop for Enrolled<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let _ = kill_process_group(self.leader, Signal::KILL);
+        }
+        self.cancel.let_go(self.leader);
+    }
+}
+
 /// Which of the waited-for things are ready.
 #[derive(Default)]
 struct Ready {
@@ -263,6 +280,11 @@ impl Running<'_> {
         permit: Sender<Child>,
         reaper: JoinHandle<Option<io::Result<ExitStatus>>>,
     ) -> Finished {
+        // Declared here, so that an unwinding drops it before the permit, too.
+        let group = Enrolled {
+            cancel: self.cancel,
+            leader: self.leader,
+        };
         let mut buffer = vec![0; STEP_BYTES];
         while self.phase != Phase::Over {
             let ready = self.wait();
@@ -277,6 +299,7 @@ impl Running<'_> {
             }
             self.step(&ready, Instant::now());
         }
+        drop(group);
         drop(permit);
         self.end_output();
         let end = match self.why {

@@ -11,6 +11,18 @@ use alloc::vec::Vec;
 /// Exit status once the output is closed for good (DEC-20).
 const LATCHED: u8 = 1;
 
+/// The exit status of a process whose session told `exit`, or ended without one.
+///
+/// A session is over before its last records are written, and takes nothing
+/// more then; `output_failed` says that they could not be (DEC-11, DEC-20).
+#[must_use]
+pub const fn exit_status(exit: Option<u8>, output_failed: bool) -> u8 {
+    match exit {
+        Some(status) if !output_failed => status,
+        _ => LATCHED,
+    }
+}
+
 impl AgentSession {
     /// Ends the running turn; `ack` is the host's request that asked for it.
     ///

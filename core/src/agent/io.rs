@@ -23,7 +23,8 @@ pub enum Input<'a> {
     Done(EffectId, Answer),
     /// So many bytes of transmitted records were written.
     Sent(usize),
-    /// The output stream failed; nothing more can be written (DEC-11).
+    /// The output stream failed; nothing more can be written (DEC-11). After the
+    /// exit that is a matter of [`exit_status`](super::exit_status) alone.
     WriteFailed,
 }
 
@@ -52,7 +53,8 @@ pub enum Output {
     Event(Event),
     /// Tell the operator, on stderr.
     Diagnostic(Diagnostic),
-    /// The session is over; write what is left and end with this status.
+    /// The session is over; write what is left and end with this status, or what
+    /// [`exit_status`](super::exit_status) makes of it.
     Exit(u8),
 }
 

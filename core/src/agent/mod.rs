@@ -33,6 +33,7 @@ mod turns;
 mod users;
 
 pub use config::{Config, Provider};
+pub use endings::exit_status;
 pub use io::{Command, Diagnostic, Event, Input, Output, Severity, TurnReport};
 
 use crate::agent_loop::{AgentLoop, LoopConfig};

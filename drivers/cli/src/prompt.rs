@@ -5,16 +5,14 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
+use std::time::Duration;
 
 /// Bytes of a prompt on stdin.
 const PROMPT_BYTES: usize = 8 << 20;
 
 /// How long a run that has a prompt already waits for the first byte on stdin,
 /// which may belong to a program that will never write.
-const FIRST_BYTE: Timespec = Timespec {
-    tv_sec: 3,
-    tv_nsec: 0,
-};
+const FIRST_BYTE: Duration = Duration::from_secs(3);
 
 /// The prompt: the argument, a newline, and the text on stdin where that is no
 /// terminal.
@@ -56,7 +54,8 @@ fn read_stdin(has_prompt: bool) -> Result<String, Refusal> {
     if has_prompt {
         let mut waited = [PollFd::new(&stdin, PollFlags::IN)];
         // An error of poll is left for the read to tell.
-        if poll(&mut waited, Some(&FIRST_BYTE)) == Ok(0) {
+        let patience = Timespec::try_from(FIRST_BYTE).ok();
+        if poll(&mut waited, patience.as_ref()) == Ok(0) {
             crate::complain("warning: stdin is open but silent; going on without it");
             return Ok(String::new());
         }

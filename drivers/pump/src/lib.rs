@@ -3,13 +3,16 @@
 //! A driver waits; everything it waits for, and everything it does in between,
 //! is here. Plain state: the HTTP/1.1 exchange with a model's endpoint
 //! ([`http1`]), the TLS layer under it ([`tls`]), one model request from start
-//! to end ([`model`]), the queue between a session and a descriptor
-//! ([`queue`]). Threads that no runtime replaces: stdin, stdout and stderr
+//! to end ([`model`]) beside its socket ([`drive`], [`dial`]), the queue between
+//! a session and a descriptor ([`queue`]). Threads that no runtime replaces: stdin, stdout and stderr
 //! ([`stdio`]), tools ([`pool`]), signals ([`signals`]). And the loop body that
 //! ties them to a session ([`pump`]).
 #![forbid(unsafe_code)]
 
+mod contain;
 mod convert;
+pub mod dial;
+pub mod drive;
 pub mod http1;
 pub mod model;
 pub mod pool;

@@ -1,12 +1,12 @@
-//! Tool bodies on threads: one each, a bounded number at a time, each with a
-//! way to cancel it.
+//! Blocking jobs on threads: one each, a bounded number at a time, each with a
+//! way to cancel it. Tool bodies, the storing of permission updates and a
+//! record validator run here.
 
+use crate::contain::contained;
 use crate::pump::{News, Post};
 use agentx_core::effect::{Answer, EffectId};
-use agentx_core::tool::{ToolOutcome, ToolRequest};
-use agentx_tools::{CancelToken, Toolbox};
+use agentx_tools::CancelToken;
 use std::collections::{BTreeMap, VecDeque};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,83 +17,102 @@ mod tests;
 /// Tool bodies that run at once; others wait for their turn.
 pub const THREADS: usize = 16;
 
-/// What runs a tool: blocks until it is done or the token was cancelled.
-pub type Body = Arc<dyn Fn(&ToolRequest, &CancelToken) -> ToolOutcome + Send + Sync>;
+/// Does a job: blocks until it is done or the token was cancelled.
+pub type Body<J> = Box<dyn Fn(J, &CancelToken) -> Answer + Send + Sync>;
 
-/// Runs tools and answers their effects.
-#[derive(Clone)]
-pub struct Pool {
-    shared: Arc<Shared>,
+/// Why a job has no answer of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lost {
+    /// Its body panicked.
+    Panicked,
+    /// There was no thread for it.
+    NoThread,
 }
 
-struct Shared {
-    body: Body,
+/// Runs jobs and answers their effects.
+pub struct Pool<J> {
+    shared: Arc<Shared<J>>,
+}
+
+struct Shared<J> {
+    /// Jobs that run at once; with one they run in the order they came.
+    threads: usize,
+    body: Body<J>,
+    lost: fn(Lost) -> Answer,
     post: Post,
-    state: Mutex<State>,
+    state: Mutex<State<J>>,
     changed: Condvar,
 }
 
-#[derive(Default)]
-struct State {
-    running: usize,
-    waiting: VecDeque<(EffectId, Box<ToolRequest>, CancelToken)>,
-    tokens: BTreeMap<EffectId, CancelToken>,
+struct State<J> {
+    waiting: VecDeque<(EffectId, J)>,
+    /// Those that run, cancelled ones too.
+    running: BTreeMap<EffectId, CancelToken>,
+    closed: bool,
 }
 
-impl std::fmt::Debug for Pool {
+impl<J> Clone for Pool<J> {
+    fn clone(&self) -> Self {
+        let shared = Arc::clone(&self.shared);
+        Self { shared }
+    }
+}
+
+impl<J> std::fmt::Debug for Pool<J> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Pool").finish_non_exhaustive()
     }
 }
 
-impl Pool {
-    /// An idle pool that runs the tools of `toolbox`.
+impl<J: Send + 'static> Pool<J> {
+    /// An idle pool of `threads` that does every job with `body`, and answers
+    /// with `lost` for one that has no answer.
     #[must_use]
-    pub fn new(toolbox: Arc<Toolbox>, post: Post) -> Self {
-        let body = move |request: &ToolRequest, cancel: &CancelToken| toolbox.run(request, cancel);
-        Self::with_body(Arc::new(body), post)
-    }
-
-    /// An idle pool that runs `body` for every request.
-    #[must_use]
-    pub fn with_body(body: Body, post: Post) -> Self {
-        let (state, changed) = (Mutex::default(), Condvar::new());
+    pub fn new(threads: usize, body: Body<J>, lost: fn(Lost) -> Answer, post: Post) -> Self {
+        let state = Mutex::new(State {
+            waiting: VecDeque::new(),
+            running: BTreeMap::new(),
+            closed: false,
+        });
         Self {
             shared: Arc::new(Shared {
+                threads,
                 body,
+                lost,
                 post,
                 state,
-                changed,
+                changed: Condvar::new(),
             }),
         }
     }
 
-    /// Runs a tool now, or when a thread is free.
-    pub fn start(&self, id: EffectId, request: Box<ToolRequest>) {
-        let token = CancelToken::new();
+    /// Does a job now, or when a thread is free. After [`Pool::abandon`] it is
+    /// dropped without an answer.
+    pub fn start(&self, id: EffectId, job: J) {
         let mut state = self.shared.lock();
-        state.tokens.insert(id, token.clone());
-        state.waiting.push_back((id, request, token));
-        self.shared.fill(&mut state);
+        if !state.closed {
+            state.waiting.push_back((id, job));
+            self.shared.fill(&mut state);
+        }
     }
 
-    /// Cancels a tool. One that waits never runs and never answers; the late
+    /// Cancels a job. One that waits never runs and never answers; the late
     /// answer of one that runs means nothing to the session.
     pub fn cancel(&self, id: EffectId) {
         let mut state = self.shared.lock();
-        state.waiting.retain(|(waiting, ..)| *waiting != id);
-        if let Some(token) = state.tokens.remove(&id) {
+        state.waiting.retain(|(waiting, _)| *waiting != id);
+        if let Some(token) = state.running.get(&id) {
             token.cancel();
         }
     }
 
-    /// Waits until every body has ended and its processes are reaped; false
+    /// Waits until every job has ended and its processes are reaped; false
     /// when that takes longer than `grace`.
     #[must_use]
     pub fn join(&self, grace: Duration) -> bool {
         let end = Instant::now() + grace;
         let mut state = self.shared.lock();
-        while state.running > 0 {
+        while !state.running.is_empty() {
             let Some(left) = end.checked_duration_since(Instant::now()) else {
                 return false;
             };
@@ -102,45 +121,52 @@ impl Pool {
         }
         true
     }
+
+    /// Ends everything for good: what waits never runs, the processes of what
+    /// runs are killed, and `grace` is left to reap them.
+    pub fn abandon(&self, grace: Duration) {
+        {
+            let mut state = self.shared.lock();
+            state.closed = true;
+            state.waiting.clear();
+            state.running.values().for_each(CancelToken::kill);
+        }
+        let _ = self.join(grace);
+    }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl<J: Send + 'static> Shared<J> {
+    fn lock(&self) -> MutexGuard<'_, State<J>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn fill(self: &Arc<Self>, state: &mut State) {
-        while state.running < THREADS
-            && let Some((id, request, token)) = state.waiting.pop_front()
+    fn fill(self: &Arc<Self>, state: &mut State<J>) {
+        while state.running.len() < self.threads
+            && let Some((id, job)) = state.waiting.pop_front()
         {
             let shared = Arc::clone(self);
-            let body = move || shared.run(id, &request, &token);
-            match thread::Builder::new().name("tool".into()).spawn(body) {
-                Ok(_) => state.running += 1,
-                Err(_) => {
-                    state.tokens.remove(&id);
-                    let outcome = ToolOutcome::error("The tool could not be started: no thread.");
-                    (self.post)(answer(id, outcome));
-                }
+            let token = CancelToken::new();
+            state.running.insert(id, token.clone());
+            let body = move || shared.run(id, job, &token);
+            if thread::Builder::new()
+                .name("job".into())
+                .spawn(body)
+                .is_err()
+            {
+                state.running.remove(&id);
+                (self.post)(News::Answer(id, (self.lost)(Lost::NoThread)));
             }
         }
     }
 
-    fn run(self: Arc<Self>, id: EffectId, request: &ToolRequest, token: &CancelToken) {
-        let ran = catch_unwind(AssertUnwindSafe(|| (self.body)(request, token)));
-        let outcome = ran.unwrap_or_else(|_| {
-            ToolOutcome::error("The tool failed inside; this is a fault of AgentX.")
-        });
+    fn run(self: Arc<Self>, id: EffectId, job: J, token: &CancelToken) {
+        let answer = contained(|| (self.body)(job, token));
+        let answer = answer.unwrap_or_else(|| (self.lost)(Lost::Panicked));
         let mut state = self.lock();
-        state.running -= 1;
-        state.tokens.remove(&id);
+        state.running.remove(&id);
         self.fill(&mut state);
         self.changed.notify_all();
         drop(state);
-        (self.post)(answer(id, outcome));
+        (self.post)(News::Answer(id, answer));
     }
-}
-
-fn answer(id: EffectId, outcome: ToolOutcome) -> News {
-    News::Answer(id, Answer::Tool(outcome))
 }

@@ -13,23 +13,30 @@
 //! Threads and runs answer through a [`Post`]; the runtime makes it from its
 //! own channel, queues first and wakes then.
 
+mod wire;
+mod workers;
+
+use crate::contain::contained;
+use crate::drive;
 use crate::model::ModelRun;
-use crate::pool::Pool;
 use crate::signals;
-use crate::stdio::{self, Flushed, Gate, Log, Writer};
-use crate::world::{Host, Stdio, World};
+use crate::stdio::{Flushed, Log};
+use crate::world::{Stdio, World};
 use agentx_core::agent::{
-    AgentSession, Command, Diagnostic, Event, Input, Output, Severity, TurnReport,
+    self, AgentSession, Command, Diagnostic, Event, Input, Output, Severity, TurnReport,
 };
 use agentx_core::effect::{Answer, EffectId, Progress, Request, Verdict};
 use agentx_core::machine::Machine as _;
-use agentx_core::model::{Delta, ModelOutcome};
+use agentx_core::model::{Delta, ModelOutcome, ModelRequest};
 use agentx_core::time::Instant;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
+use wire::{Fate, Wire};
+use workers::Workers;
+
+pub use wire::Streams;
 
 /// Takes news to the runtime's loop, from any thread.
 pub type Post = Arc<dyn Fn(News) + Send + Sync>;
@@ -47,6 +54,8 @@ pub enum News {
     WriteFailed,
     /// An effect ended.
     Answer(EffectId, Answer),
+    /// The driver of a model run is gone, maybe before it could say how it ended.
+    ModelLost(EffectId),
     /// A signal asks for the end, with this exit status.
     Signal(u8),
 }
@@ -77,36 +86,29 @@ const REAP_GRACE: Duration = Duration::from_secs(4);
 /// How long the last records may take to be written after a signal.
 const FLUSH_GRACE: Duration = Duration::from_secs(2);
 
-/// The host of this process stands for stdin and stdout, or neither does.
-enum Wire {
-    Records {
-        writer: Writer,
-        /// Absent where stdin is not read.
-        gate: Option<Gate>,
-    },
-    Text {
-        writer: Writer,
-    },
-    Host {
-        host: Box<dyn Host>,
-        replies: VecDeque<Vec<u8>>,
-        ends: bool,
-    },
-}
+/// How long tools may take to be reaped after they were killed.
+const KILL_GRACE: Duration = Duration::from_millis(250);
 
 /// A session at work.
 pub struct Pump {
     session: AgentSession,
     world: World,
-    pool: Pool,
+    workers: Workers,
     wire: Wire,
     log: Log,
+    post: Post,
     started: std::time::Instant,
-    /// A piece of stdin that waits until the session wants it.
-    held: Option<News>,
-    models: VecDeque<ModelTask>,
+    /// Pieces of the input that wait until the session wants them.
+    held: VecDeque<News>,
+    /// What follows at once from outputs that are being drained.
+    echoes: VecDeque<Input<'static>>,
+    tasks: VecDeque<ModelTask>,
+    /// Model runs that were begun and have not ended.
+    runs: BTreeSet<EffectId>,
     signalled: bool,
     input_ended: bool,
+    /// That stdout failed was told already.
+    failure_told: bool,
     exit: Option<u8>,
 }
 
@@ -119,42 +121,50 @@ impl std::fmt::Debug for Pump {
 }
 
 impl Pump {
-    /// Takes over the process's stdin, stdout and stderr as `stdio` says, and
-    /// its signals; drains what the session says first.
+    /// Takes over `streams` as `stdio` says, and the signals of the process;
+    /// drains what the session says first.
     ///
     /// # Errors
     ///
     /// When a thread or a signal handler cannot be set up.
     pub fn start(
         session: AgentSession,
-        world: World,
+        mut world: World,
         stdio: Stdio,
+        streams: Streams,
         post: &Post,
     ) -> io::Result<Self> {
-        let log = Log::start(io::stderr())?;
-        signals::watch(Arc::clone(post))?;
-        let (wire, prompts) = open(stdio, post)?;
-        let one_shot = matches!(wire, Wire::Text { .. } | Wire::Records { gate: None, .. });
-        let pool = Pool::new(Arc::clone(&world.toolbox), Arc::clone(post));
+        let log = Log::start(streams.errors)?;
+        let toolbox = Arc::clone(&world.toolbox);
+        let workers = Workers::new(toolbox, world.persist.take(), world.validator.take(), post);
+        let tools = workers.tools.clone();
+        signals::watch(
+            Arc::clone(post),
+            Box::new(move || tools.abandon(KILL_GRACE)),
+        )?;
+        let (wire, prompts) = Wire::open(stdio, streams.input, streams.output, post)?;
         let mut pump = Self {
             session,
             world,
-            pool,
+            workers,
             wire,
             log,
+            post: Arc::clone(post),
             started: std::time::Instant::now(),
-            held: None,
-            models: VecDeque::new(),
+            held: VecDeque::new(),
+            echoes: VecDeque::new(),
+            tasks: VecDeque::new(),
+            runs: BTreeSet::new(),
             signalled: false,
             input_ended: false,
+            failure_told: false,
             exit: None,
         };
-        pump.drain();
-        pump.serve_host();
+        pump.settle();
         for prompt in prompts {
             pump.feed(Input::Command(Command::Prompt(prompt)));
         }
-        if one_shot {
+        if pump.wire.is_one_shot() {
             pump.end_input();
         }
         Ok(pump)
@@ -173,10 +183,10 @@ impl Pump {
         self.exit
     }
 
-    /// When the session wants a tick.
+    /// How long until the session wants a tick; for ever without one.
     #[must_use]
-    pub fn deadline(&self) -> Option<Instant> {
-        self.session.deadline()
+    pub fn wait(&self) -> Option<Duration> {
+        drive::wait(self.now(), self.session.deadline())
     }
 
     /// Whether model news may be taken now (DEC-36).
@@ -187,22 +197,26 @@ impl Pump {
 
     /// What the runtime has to do next about model requests.
     pub fn next_model(&mut self) -> Option<ModelTask> {
-        self.models.pop_front()
+        self.tasks.pop_front()
     }
 
     /// Takes news of a thread.
     pub fn take(&mut self, news: News) {
         match news {
             News::Input(_) | News::InputEnd => {
-                self.held = Some(news);
+                self.held.push_back(news);
                 self.take_held();
             }
             News::Wrote(count) => {
                 self.feed(Input::Sent(count));
                 self.take_held();
             }
-            News::WriteFailed => self.feed(Input::WriteFailed),
+            News::WriteFailed => {
+                self.failure_told |= self.exit.is_none();
+                self.feed(Input::WriteFailed);
+            }
             News::Answer(id, answer) => self.feed(Input::Done(id, answer)),
+            News::ModelLost(id) => self.model(id, ModelNews::Done(drive::lost())),
             News::Signal(status) => {
                 self.signalled = true;
                 self.feed(Input::Command(Command::Shutdown { status }));
@@ -210,12 +224,19 @@ impl Pump {
         }
     }
 
-    /// Takes news of a model run.
+    /// Takes news of a model run. Those of one that has ended, or was cancelled,
+    /// mean nothing.
     pub fn model(&mut self, id: EffectId, news: ModelNews) {
+        if !self.runs.contains(&id) {
+            return;
+        }
         match news {
             ModelNews::Delta(delta) => self.feed(Input::Progress(id, Progress::Delta(delta))),
             ModelNews::Warn(text) => self.log.line(&format!("agentx: warning: {text}")),
-            ModelNews::Done(outcome) => self.feed(Input::Done(id, Answer::Model(outcome))),
+            ModelNews::Done(outcome) => {
+                self.runs.remove(&id);
+                self.feed(Input::Done(id, Answer::Model(outcome)));
+            }
         }
     }
 
@@ -225,53 +246,42 @@ impl Pump {
     }
 
     /// Writes what is left, waits for tools to be reaped; gives the exit status.
-    /// A session that ended well has failed after all when its last records
-    /// cannot be written (DEC-11, DEC-20).
     #[must_use]
     pub fn finish(mut self) -> u8 {
-        let mut status = self.exit.unwrap_or(1);
-        if !self.pool.join(REAP_GRACE) {
+        if !self.workers.join(REAP_GRACE) {
+            self.workers.tools.abandon(KILL_GRACE);
             self.log.line("agentx: warning: a tool did not end in time");
         }
         let deadline = self
             .signalled
             .then(|| std::time::Instant::now() + FLUSH_GRACE);
-        match &mut self.wire {
-            Wire::Records { writer, .. } | Wire::Text { writer } => match writer.finish(deadline) {
-                Flushed::Whole => {}
-                Flushed::Failed if status == 0 => {
-                    self.log.line("agentx: error: stdout cannot be written");
-                    status = 1;
-                }
-                Flushed::Failed => {}
-                Flushed::Late => {
-                    self.log
-                        .line("agentx: warning: the last records could not be written in time");
-                }
-            },
-            Wire::Host { .. } => {}
+        let flushed = self.wire.writer().map(|writer| writer.finish(deadline));
+        match flushed {
+            Some(Flushed::Failed) if !self.failure_told => {
+                self.log.line("agentx: error: stdout cannot be written");
+            }
+            Some(Flushed::Late) => {
+                self.log
+                    .line("agentx: warning: the last records could not be written in time");
+            }
+            Some(Flushed::Whole | Flushed::Failed) | None => {}
         }
         self.log.finish();
-        status
+        agent::exit_status(self.exit, flushed == Some(Flushed::Failed))
     }
 
-    /// Feeds the piece of stdin that waits, if the session wants it.
+    /// Feeds the pieces of input that wait, while the session wants them.
     fn take_held(&mut self) {
-        if !self.session.wants().bytes && self.exit.is_none() {
-            return;
-        }
-        match self.held.take() {
-            Some(News::Input(piece)) => {
-                self.feed(Input::Bytes(&piece));
-                if let Wire::Records {
-                    gate: Some(gate), ..
-                } = &self.wire
-                {
-                    gate.open();
+        while self.session.wants().bytes
+            && let Some(news) = self.held.pop_front()
+        {
+            match news {
+                News::Input(piece) => {
+                    self.feed(Input::Bytes(&piece));
+                    self.wire.taken();
                 }
+                _ => self.end_input(),
             }
-            Some(_) => self.end_input(),
-            None => {}
         }
     }
 
@@ -283,6 +293,21 @@ impl Pump {
 
     /// One input, and everything that follows from it.
     fn feed(&mut self, input: Input<'_>) {
+        self.tell(input);
+        self.settle();
+    }
+
+    /// Drains what the session says, and what follows from that at once.
+    fn settle(&mut self) {
+        self.drain();
+        while let Some(echo) = self.echoes.pop_front() {
+            self.tell(echo);
+            self.drain();
+        }
+    }
+
+    /// One input; its outputs wait. After the exit nobody counts any more.
+    fn tell(&mut self, input: Input<'_>) {
         if self.exit.is_some() {
             return;
         }
@@ -291,8 +316,6 @@ impl Pump {
             // A bug of ours; the session has not changed.
             self.log.line(&format!("agentx: internal fault: {misuse}"));
         }
-        self.drain();
-        self.serve_host();
     }
 
     fn drain(&mut self) {
@@ -300,10 +323,7 @@ impl Pump {
             match output {
                 Output::Transmit(record) => self.transmit(record.into_bytes()),
                 Output::Start(id, request) => self.start_effect(id, request),
-                Output::Cancel(id) => {
-                    self.pool.cancel(id);
-                    self.models.push_back(ModelTask::Cancel(id));
-                }
+                Output::Cancel(id) => self.cancel(id),
                 Output::Event(event) => self.event(event),
                 Output::Diagnostic(diagnostic) => self.diagnose(&diagnostic),
                 Output::Exit(status) => self.exit = Some(status),
@@ -313,80 +333,61 @@ impl Pump {
 
     fn start_effect(&mut self, id: EffectId, request: Request) {
         match request {
-            Request::Model(request) => {
-                let call = self.world.provider.begin(
-                    *request,
-                    self.world.seed.wrapping_add(id.0),
-                    self.world.epoch,
-                );
-                let run = ModelRun::new(call, self.world.credential.clone(), self.world.http);
-                self.models.push_back(ModelTask::Run(id, Box::new(run)));
-            }
-            Request::Tool(request) => self.pool.start(id, request),
-            Request::Persist(updates) => {
-                let stored = self
-                    .world
-                    .persist
-                    .as_ref()
-                    .is_some_and(|persist| persist(&updates));
-                self.answer(id, Answer::Persisted(verdict(stored)));
-            }
+            Request::Model(request) => self.begin(id, *request),
+            Request::Tool(request) => self.workers.tools.start(id, request),
+            Request::Persist(updates) => match &self.workers.persist {
+                Some(persist) => persist.start(id, updates),
+                None => self.answer(id, Answer::Persisted(Verdict::Failed)),
+            },
             Request::FlushRemote => self.answer(id, Answer::Flushed(Verdict::Passed)),
-            Request::Vet(mut copy) => {
-                let passed = match &mut self.world.validator {
-                    Some(validator) => {
-                        catch_unwind(AssertUnwindSafe(|| validator(&mut copy))).unwrap_or(false)
-                    }
-                    None => true,
-                };
-                self.answer(id, Answer::Vetted(verdict(passed)));
-            }
+            Request::Vet(copy) => match &self.workers.validator {
+                Some(validator) => validator.start(id, copy),
+                None => self.answer(id, Answer::Vetted(Verdict::Passed)),
+            },
         }
     }
 
-    fn answer(&mut self, id: EffectId, answer: Answer) {
-        // Outputs of this answer are drained by the loop that called.
-        let now = self.now();
-        if let Err(misuse) = self.session.handle(now, Input::Done(id, answer)) {
-            self.log.line(&format!("agentx: internal fault: {misuse}"));
+    fn begin(&mut self, id: EffectId, request: ModelRequest) {
+        let World {
+            provider,
+            credential,
+            http,
+            seed,
+            epoch,
+            ..
+        } = &mut self.world;
+        let begun = contained(|| {
+            let call = provider.begin(request, seed.wrapping_add(id.0), *epoch);
+            ModelRun::new(call, credential.clone(), *http)
+        });
+        match begun {
+            Some(run) => {
+                self.runs.insert(id);
+                self.tasks.push_back(ModelTask::Run(id, Box::new(run)));
+            }
+            None => self.answer(id, Answer::Model(drive::lost())),
         }
+    }
+
+    fn cancel(&mut self, id: EffectId) {
+        if self.runs.remove(&id) {
+            self.tasks.push_back(ModelTask::Cancel(id));
+        } else {
+            self.workers.cancel(id);
+        }
+    }
+
+    /// An answer at once.
+    fn answer(&mut self, id: EffectId, answer: Answer) {
+        self.echoes.push_back(Input::Done(id, answer));
     }
 
     fn transmit(&mut self, record: Vec<u8>) {
         let size = record.len();
-        match &mut self.wire {
-            Wire::Records { writer, .. } => writer.send(record),
-            Wire::Text { .. } => self.sent(size),
-            Wire::Host {
-                host,
-                replies,
-                ends,
-            } => {
-                let reply = host.record(&record);
-                if !reply.input.is_empty() {
-                    replies.push_back(reply.input);
-                }
-                *ends |= reply.end;
-                self.sent(size);
-            }
-        }
-    }
-
-    fn sent(&mut self, size: usize) {
-        let now = self.now();
-        // After the exit nobody counts any more.
-        let _ = self.session.handle(now, Input::Sent(size));
-    }
-
-    /// Feeds what a host in this process answered.
-    fn serve_host(&mut self) {
-        let Wire::Host { replies, ends, .. } = &mut self.wire else {
-            return;
-        };
-        if let Some(reply) = replies.pop_front() {
-            self.feed(Input::Bytes(&reply));
-        } else if *ends {
-            self.end_input();
+        match self.wire.transmit(record, &self.post) {
+            Fate::Queued => {}
+            Fate::Taken => self.echoes.push_back(Input::Sent(size)),
+            Fate::Failed => self.echoes.push_back(Input::WriteFailed),
         }
     }
 
@@ -414,34 +415,9 @@ impl Pump {
     }
 }
 
-/// Opens the streams; gives the prompts to run first, too.
-fn open(stdio: Stdio, post: &Post) -> io::Result<(Wire, Vec<String>)> {
-    let writer = || Writer::start(io::stdout(), Arc::clone(post));
-    Ok(match stdio {
-        Stdio::Records { prompts, stdin } => {
-            let reader = || stdio::read(io::stdin(), Arc::clone(post));
-            let wire = Wire::Records {
-                writer: writer()?,
-                gate: stdin.then(reader).transpose()?,
-            };
-            (wire, prompts)
-        }
-        Stdio::Text { prompts } => (Wire::Text { writer: writer()? }, prompts),
-        Stdio::Host(host) => {
-            let wire = Wire::Host {
-                host,
-                replies: VecDeque::new(),
-                ends: false,
-            };
-            (wire, Vec::new())
-        }
-    })
-}
-
-const fn verdict(passed: bool) -> Verdict {
-    if passed {
-        Verdict::Passed
-    } else {
-        Verdict::Failed
+/// A loop that ends by a panic leaves no process of a tool behind.
+impl Drop for Pump {
+    fn drop(&mut self) {
+        self.workers.tools.abandon(KILL_GRACE);
     }
 }

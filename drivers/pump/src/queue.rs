@@ -1,9 +1,9 @@
 //! Whole records in, partial writes out.
 //!
 //! A machine hands over whole records; a descriptor takes as many bytes as it
-//! likes. The queue remembers how far the first record got, counts what is
-//! unsent (DEC-36), tells when records are finished and keeps their buffers
-//! for reuse. After a failed write it holds and takes nothing more (DEC-11).
+//! likes. The queue remembers how far the first record got. How much is unsent
+//! altogether is counted by the session, which knows what follows from it
+//! (DEC-36).
 
 use agentx_core::machine::Misuse;
 use std::collections::VecDeque;
@@ -13,26 +13,6 @@ use std::io::IoSlice;
 #[cfg(test)]
 mod tests;
 
-/// Unsent bytes above which provider and tool progress pauses (DEC-36).
-pub const PAUSE_PROGRESS_BYTES: usize = 4 * 1024 * 1024;
-
-/// Unsent bytes above which the input is no longer read (DEC-36).
-pub const PAUSE_INPUT_BYTES: usize = 64 * 1024 * 1024;
-
-/// Finished buffers kept until they are taken; the rest is freed.
-pub const MAX_SPARE_BUFFERS: usize = 32;
-
-/// What the amount of unsent output asks of its producers (DEC-36).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Pressure {
-    /// Nothing.
-    None,
-    /// Pause provider and tool progress.
-    Progress,
-    /// Pause those, and read no more input.
-    Input,
-}
-
 /// A FIFO of records on their way to one descriptor.
 #[derive(Default)]
 pub struct WriteQueue {
@@ -40,8 +20,6 @@ pub struct WriteQueue {
     /// Bytes of the first record that are written already.
     offset: usize,
     unsent: usize,
-    spare: Vec<Vec<u8>>,
-    failed: bool,
 }
 
 impl WriteQueue {
@@ -51,22 +29,12 @@ impl WriteQueue {
         Self::default()
     }
 
-    /// Appends a whole record. One without bytes has nothing to send and is
-    /// never counted as finished; after [`WriteQueue::fail`] records are dropped.
+    /// Appends a whole record. One without bytes has nothing to send.
     pub fn push(&mut self, record: Vec<u8>) {
-        if self.failed || record.is_empty() {
-            return;
+        if !record.is_empty() {
+            self.unsent = self.unsent.saturating_add(record.len());
+            self.records.push_back(record);
         }
-        self.unsent = self.unsent.saturating_add(record.len());
-        self.records.push_back(record);
-    }
-
-    /// The unsent rest of the first record: what to write next.
-    #[must_use]
-    pub fn front(&self) -> Option<&[u8]> {
-        self.records
-            .front()
-            .and_then(|record| record.get(self.offset..))
     }
 
     /// Fills `slices` with unsent bytes in order, for one vectored write.
@@ -82,77 +50,30 @@ impl WriteQueue {
         filled
     }
 
-    /// Notes that `count` bytes were written. Returns how many records that
-    /// finished.
+    /// Notes that `count` bytes were written.
     ///
     /// # Errors
     ///
     /// [`Misuse::WrongAnswer`] when so much was not queued; nothing changed.
-    pub fn wrote(&mut self, count: usize) -> Result<u32, Misuse> {
+    pub fn wrote(&mut self, count: usize) -> Result<(), Misuse> {
         if count > self.unsent {
             return Err(Misuse::WrongAnswer);
         }
         self.unsent -= count;
         self.offset += count;
-        let mut finished: u32 = 0;
-        while let Some(record) = self.records.front() {
-            if self.offset < record.len() {
-                break;
-            }
+        while let Some(record) = self.records.front()
+            && self.offset >= record.len()
+        {
             self.offset -= record.len();
-            finished = finished.saturating_add(1);
-            if let Some(buffer) = self.records.pop_front()
-                && self.spare.len() < MAX_SPARE_BUFFERS
-            {
-                self.spare.push(buffer);
-            }
+            self.records.pop_front();
         }
-        Ok(finished)
-    }
-
-    /// A finished record's buffer, emptied, to be used again.
-    pub fn recycle(&mut self) -> Option<Vec<u8>> {
-        let mut buffer = self.spare.pop()?;
-        buffer.clear();
-        Some(buffer)
-    }
-
-    /// Latches a failed write: drops what is unsent and all that follows.
-    pub fn fail(&mut self) {
-        *self = Self {
-            failed: true,
-            ..Self::default()
-        };
-    }
-
-    /// Whether a write failed.
-    #[must_use]
-    pub const fn has_failed(&self) -> bool {
-        self.failed
-    }
-
-    /// Bytes queued and not yet written.
-    #[must_use]
-    pub const fn unsent(&self) -> usize {
-        self.unsent
+        Ok(())
     }
 
     /// Whether nothing is left to write.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.unsent == 0
-    }
-
-    /// What the unsent bytes ask of the producers.
-    #[must_use]
-    pub const fn pressure(&self) -> Pressure {
-        if self.unsent > PAUSE_INPUT_BYTES {
-            Pressure::Input
-        } else if self.unsent > PAUSE_PROGRESS_BYTES {
-            Pressure::Progress
-        } else {
-            Pressure::None
-        }
     }
 }
 
@@ -162,7 +83,6 @@ impl fmt::Debug for WriteQueue {
         f.debug_struct("WriteQueue")
             .field("records", &self.records.len())
             .field("unsent", &self.unsent)
-            .field("failed", &self.failed)
             .finish_non_exhaustive()
     }
 }

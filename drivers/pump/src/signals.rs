@@ -1,6 +1,6 @@
 //! SIGINT, SIGTERM and SIGHUP: the first one asks the session to end, the
-//! second one, or time, ends the process. Before there is a session the first
-//! one ends the process.
+//! second one, or time, ends the process, and the processes of its tools before
+//! that. Before there is a session the first one ends the process.
 //!
 //! What a signal does belongs to the process, and so does the state here.
 
@@ -19,12 +19,18 @@ const GRACE: Duration = Duration::from_millis(4_500);
 static STATE: Mutex<State> = Mutex::new(State {
     installed: false,
     session: None,
+    abandon: None,
 });
+
+/// Ends what the session started outside of this process, within a moment.
+pub type Abandon = Box<dyn Fn() + Send>;
 
 struct State {
     installed: bool,
     /// Where the first signal goes; taken by it.
     session: Option<Post>,
+    /// What comes before the process ends without its session.
+    abandon: Option<Abandon>,
 }
 
 fn state() -> MutexGuard<'static, State> {
@@ -50,27 +56,39 @@ pub fn install() -> io::Result<()> {
 }
 
 /// Tells the session behind `post` of the next signal; the one after that ends
-/// the process.
+/// the process, after `abandon`.
 ///
 /// # Errors
 ///
 /// As for [`install`].
-pub fn watch(post: Post) -> io::Result<()> {
+pub fn watch(post: Post, abandon: Abandon) -> io::Result<()> {
     install()?;
-    state().session = Some(post);
+    let mut state = state();
+    state.session = Some(post);
+    state.abandon = Some(abandon);
     Ok(())
 }
 
 fn arrived(signal: i32) {
     let status = u8::try_from(128 + signal).unwrap_or(u8::MAX);
-    let Some(post) = state().session.take() else {
-        std::process::exit(status.into());
+    let session = state().session.take();
+    let Some(post) = session else {
+        leave(status);
     };
     post(News::Signal(status));
     let timer = thread::Builder::new().name("deadline".into());
     // Without a thread there is no deadline, but a second signal still works.
     let _ = timer.spawn(move || {
         thread::sleep(GRACE);
-        std::process::exit(status.into());
+        leave(status);
     });
+}
+
+/// Ends the process. Whoever comes second waits for the first one's end.
+fn leave(status: u8) -> ! {
+    let state = state();
+    if let Some(abandon) = &state.abandon {
+        abandon();
+    }
+    std::process::exit(status.into());
 }

@@ -3,6 +3,7 @@
 //! Plain threads work for pipes, files, terminals and sockets alike, and never
 //! set a flag on a descriptor that the parent shares.
 
+use crate::contain::contained;
 use crate::pump::{News, Post};
 use crate::queue::WriteQueue;
 use std::io::{self, ErrorKind, IoSlice, Read, Write};
@@ -15,7 +16,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Bytes of stdin taken at once; below the step of DEC-28.
-const READ_BYTES: usize = 64 * 1024;
+pub const READ_BYTES: usize = 64 * 1024;
 
 /// How long to wait for a descriptor that others made non-blocking, before it
 /// is tried again.
@@ -68,9 +69,9 @@ pub fn read(input: impl Read + Send + 'static, post: Post) -> io::Result<Gate> {
         let mut input = input;
         loop {
             let mut piece = vec![0; READ_BYTES];
-            let read = again(|| input.read(&mut piece));
+            let read = contained(|| again(|| input.read(&mut piece)));
             // A stream that cannot be read has ended, like one that was closed.
-            let Ok(count @ 1..) = read else {
+            let Some(Ok(count @ 1..)) = read else {
                 return post(News::InputEnd);
             };
             piece.truncate(count);
@@ -123,7 +124,12 @@ impl Writer {
         thread::Builder::new()
             .name("stdout".into())
             .spawn(move || {
-                let flushed = write_all(output, &waiting, &post);
+                // A writer that panics has failed like one that says so (WIRE-015).
+                let flushed = contained(|| write_all(output, &waiting, &post));
+                let flushed = flushed.unwrap_or(Flushed::Failed);
+                if flushed == Flushed::Failed {
+                    post(News::WriteFailed);
+                }
                 let _ = ended.send(flushed);
             })?;
         Ok(Self {
@@ -166,17 +172,14 @@ fn write_all(mut output: impl Write, waiting: &Receiver<Vec<u8>>, post: &Post) -
         while let Ok(record) = waiting.try_recv() {
             queue.push(record);
         }
-        while queue.front().is_some() {
+        while !queue.is_empty() {
             let mut slices = [IoSlice::new(&[]); WRITE_SLICES];
             let filled = queue.slices(&mut slices);
             let slices = slices.get(..filled).unwrap_or_default();
             match again(|| output.write_vectored(slices)) {
                 Ok(count @ 1..) if queue.wrote(count).is_ok() => post(News::Wrote(count)),
                 // A write that takes nothing, or fails, closes the output (DEC-11).
-                _ => {
-                    post(News::WriteFailed);
-                    return Flushed::Failed;
-                }
+                _ => return Flushed::Failed,
             }
         }
     }
@@ -210,7 +213,7 @@ impl Log {
             .name("stderr".into())
             .spawn(move || {
                 // Nobody can be told when stderr itself fails.
-                let _ = write_lines(output, &waiting, &untold);
+                let _ = contained(|| write_lines(output, &waiting, &untold));
                 let _ = ended.send(());
             })?;
         Ok(Self {

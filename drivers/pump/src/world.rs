@@ -31,10 +31,16 @@ pub struct World {
     pub validator: Option<Validator>,
 }
 
-/// Stores permission updates; false when that failed (WIRE-PERM-030).
+/// Stores permission updates; false when that failed (WIRE-PERM-030). Runs on a
+/// thread of its own, one call at a time and in order; a panic is a failure.
 pub type Persist = Box<dyn Fn(&[PermissionUpdate]) -> bool + Send>;
 
 /// Judges a copy of one whole record, newline included; false refuses it.
+///
+/// Runs on a thread of its own, one record at a time. It has no way back into
+/// the session, may wait as long as it likes, and what it does to the copy shows
+/// nowhere. A refusal or a panic closes the output for good, and it is not asked
+/// again (WIRE-015).
 pub type Validator = Box<dyn FnMut(&mut [u8]) -> bool + Send>;
 
 impl std::fmt::Debug for World {

@@ -2,12 +2,15 @@
 //! request. Everything else is [`agentx_pump`].
 
 mod model;
+#[cfg(test)]
+mod tests;
 
 use agentx_core::agent::AgentSession;
 use agentx_core::effect::EffectId;
 use agentx_core::time::Instant;
+use agentx_pump::drive::{Drive, MODEL_NEWS, lost};
 use agentx_pump::model::ModelRun;
-use agentx_pump::pump::{ModelNews, ModelTask, News, Post, Pump};
+use agentx_pump::pump::{ModelNews, ModelTask, News, Post, Pump, Streams};
 use agentx_pump::tls::TrustStore;
 use agentx_pump::world::{Stdio, World};
 use std::collections::BTreeMap;
@@ -17,9 +20,6 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
-
-/// Deltas that wait for the session before the runs that make them pause.
-const MODEL_NEWS: usize = 64;
 
 /// Runs a session to its end on a runtime of its own; gives the exit status.
 ///
@@ -47,18 +47,27 @@ pub fn request(
     let runtime = runtime()?;
     runtime.block_on(async {
         let (news, mut news_in) = mpsc::channel(MODEL_NEWS);
-        let driven = tokio::spawn(model::drive(run, EffectId(0), news, trust, Instant::ZERO));
+        let drive = Drive::begin(run, EffectId(0), Arc::new(drop), Instant::ZERO);
+        tokio::spawn(model::drive(drive, news, trust));
+        let mut settled = false;
         while let Some((_, item)) = news_in.recv().await {
+            settled = matches!(item, ModelNews::Done(_));
             each(item);
         }
-        drop(driven);
+        if !settled {
+            each(ModelNews::Done(lost()));
+        }
     });
     runtime.shutdown_background();
     Ok(())
 }
 
+/// The loop runs where it is started. Requests run on a thread beside it, since
+/// one step of theirs may decode an event of megabytes (DEC-28).
 fn runtime() -> io::Result<Runtime> {
-    Builder::new_current_thread()
+    Builder::new_multi_thread()
+        .worker_threads(1)
+        .thread_name("requests")
         .enable_io()
         .enable_time()
         .build()
@@ -66,16 +75,16 @@ fn runtime() -> io::Result<Runtime> {
 
 async fn drive(session: AgentSession, world: World, stdio: Stdio) -> io::Result<u8> {
     let (news, mut news_in) = mpsc::unbounded_channel::<News>();
-    let (model, mut model_in) = mpsc::channel::<(EffectId, ModelNews)>(MODEL_NEWS);
+    let (model, mut model_in) = mpsc::channel(MODEL_NEWS);
     // The loop may be gone while a thread still has something to tell.
     let post: Post = Arc::new(move |item| drop(news.send(item)));
-    let trust = Arc::clone(&world.trust);
-    let mut pump = Pump::start(session, world, stdio, &post)?;
     let mut runs = Runs {
-        trust,
+        trust: Arc::clone(&world.trust),
+        post: Arc::clone(&post),
         news: model,
         tasks: BTreeMap::new(),
     };
+    let mut pump = Pump::start(session, world, stdio, Streams::of_process(), &post)?;
     loop {
         runs.take_tasks(&mut pump);
         if pump.exit().is_some() {
@@ -84,28 +93,27 @@ async fn drive(session: AgentSession, world: World, stdio: Stdio) -> io::Result<
         tokio::select! {
             biased;
             Some(item) = news_in.recv() => pump.take(item),
-            Some((id, item)) = model_in.recv(), if pump.wants_progress() => runs.tell(&mut pump, id, item),
-            () = until(pump.now(), pump.deadline()) => pump.tick(),
+            Some((id, item)) = model_in.recv(), if pump.wants_progress() => pump.model(id, item),
+            () = after(pump.wait()) => pump.tick(),
         }
-        // Threads come first, so that an interrupt never waits; but after each
-        // step the others have their turn too, however busy the threads are
-        // (DEC-28): news of a model, the clock, and the runs on this thread.
+        // Threads come first, so that an interrupt never waits; but however busy
+        // they are, news of a model and the clock have their turn too (DEC-28).
         runs.take_tasks(&mut pump);
         if pump.wants_progress()
             && let Ok((id, item)) = model_in.try_recv()
         {
-            runs.tell(&mut pump, id, item);
+            pump.model(id, item);
         }
-        if pump.deadline().is_some_and(|due| due <= pump.now()) {
+        if pump.wait().is_some_and(|wait| wait.is_zero()) {
             pump.tick();
         }
-        tokio::task::yield_now().await;
     }
 }
 
 /// Model requests under way.
 struct Runs {
     trust: Arc<TrustStore>,
+    post: Post,
     news: mpsc::Sender<(EffectId, ModelNews)>,
     tasks: BTreeMap<EffectId, AbortHandle>,
 }
@@ -113,43 +121,32 @@ struct Runs {
 impl Runs {
     fn take_tasks(&mut self, pump: &mut Pump) {
         while let Some(task) = pump.next_model() {
-            self.take(task, pump.now());
-        }
-    }
-
-    fn take(&mut self, task: ModelTask, now: Instant) {
-        match task {
-            ModelTask::Run(id, run) => {
-                let driven =
-                    model::drive(*run, id, self.news.clone(), Arc::clone(&self.trust), now);
-                self.tasks.insert(id, tokio::spawn(driven).abort_handle());
-            }
-            ModelTask::Cancel(id) => {
-                if let Some(task) = self.tasks.remove(&id) {
-                    task.abort();
+            match task {
+                ModelTask::Run(id, run) => {
+                    let (post, now) = (Arc::clone(&self.post), pump.now());
+                    let (news, trust) = (self.news.clone(), Arc::clone(&self.trust));
+                    // Begun in the task: its first step is not the loop's.
+                    let task = tokio::spawn(async move {
+                        model::drive(Drive::begin(*run, id, post, now), news, trust).await;
+                    });
+                    self.tasks.retain(|_, task| !task.is_finished());
+                    self.tasks.insert(id, task.abort_handle());
+                }
+                ModelTask::Cancel(id) => {
+                    if let Some(task) = self.tasks.remove(&id) {
+                        task.abort();
+                    }
                 }
             }
         }
     }
-
-    /// Passes news on, unless their request was cancelled meanwhile.
-    fn tell(&mut self, pump: &mut Pump, id: EffectId, item: ModelNews) {
-        if !self.tasks.contains_key(&id) {
-            return;
-        }
-        if matches!(item, ModelNews::Done(_)) {
-            self.tasks.remove(&id);
-        }
-        pump.model(id, item);
-    }
 }
 
-/// Sleeps until `deadline`, for ever without one.
-async fn until(now: Instant, deadline: Option<Instant>) {
-    match deadline {
-        Some(deadline) if deadline <= now => {}
-        // A microsecond more, so that the clock has passed it for sure.
-        Some(deadline) => tokio::time::sleep(deadline.since(now) + Duration::from_micros(1)).await,
+/// Sleeps that long, for ever without a length.
+async fn after(wait: Option<Duration>) {
+    match wait {
+        Some(Duration::ZERO) => {}
+        Some(wait) => tokio::time::sleep(wait).await,
         None => std::future::pending().await,
     }
 }

@@ -1,259 +1,127 @@
 //! One model request as a task: connect, read, write, wait.
 
-use crate::until;
+use crate::after;
 use agentx_core::effect::EffectId;
-use agentx_core::machine::Machine as _;
-use agentx_core::time::Instant;
+use agentx_pump::dial::{DialFailure, NEXT_ADDRESS, connect_failure, resolve};
+use agentx_pump::drive::{Act, Drive, READ_BYTES};
 use agentx_pump::http1::ConnectFailure;
-use agentx_pump::model::{Input, ModelRun, Output, Target};
+use agentx_pump::model::Target;
 use agentx_pump::pump::ModelNews;
 use agentx_pump::tls::TrustStore;
-use std::collections::VecDeque;
 use std::future::Future;
-use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc::Sender;
 use tokio::sync::mpsc::error::TrySendError;
-use tokio::task::JoinSet;
-
-/// Bytes of an answer taken at once; below the step of DEC-28.
-const READ_BYTES: usize = 64 * 1024;
-
-/// How long one address has for itself before the next one is tried beside it.
-const NEXT_ADDRESS: Duration = Duration::from_millis(250);
+use tokio::task::{JoinSet, spawn_blocking};
 
 type News = Sender<(EffectId, ModelNews)>;
 
 /// What a dial gives: the socket, and for https how to speak TLS.
 type Dialled = Result<(TcpStream, Option<Arc<rustls::ClientConfig>>), DialFailure>;
 
-enum DialFailure {
-    Connect(ConnectFailure),
-    Tls(agentx_pump::tls::TlsFault),
-}
-
-/// Drives a run to its end, or until it is dropped. `start` is the session's
-/// time now.
-pub(crate) async fn drive(
-    run: ModelRun,
-    id: EffectId,
-    news: News,
-    trust: Arc<TrustStore>,
-    start: Instant,
-) {
-    let clock = Clock {
-        start,
-        since: std::time::Instant::now(),
-    };
+/// Drives a run to its end, or until it is dropped. A socket that always has
+/// more gives way to other requests by tokio's own budget.
+pub(crate) async fn drive(drive: Drive, news: News, trust: Arc<TrustStore>) {
     let mut task = Task {
-        run,
-        id,
+        drive,
         news,
         trust,
-        clock,
         socket: None,
-        unwritten: VecDeque::new(),
         piece: vec![0; READ_BYTES],
         dial: None,
     };
-    task.feed(Input::Begin);
     while task.carry_out().await {
         task.wait().await;
-        // A socket that always has more must not keep the session from its
-        // turn (DEC-28).
-        tokio::task::yield_now().await;
-    }
-}
-
-struct Clock {
-    start: Instant,
-    since: std::time::Instant,
-}
-
-impl Clock {
-    fn now(&self) -> Instant {
-        self.start.after(self.since.elapsed())
     }
 }
 
 struct Task {
-    run: ModelRun,
-    id: EffectId,
+    drive: Drive,
     news: News,
     trust: Arc<TrustStore>,
-    clock: Clock,
     socket: Option<TcpStream>,
-    unwritten: VecDeque<u8>,
     /// What was read last.
     piece: Vec<u8>,
     dial: Option<Pin<Box<dyn Future<Output = Dialled> + Send>>>,
 }
 
-/// What woke the task.
-enum Woken {
-    Dialled(Dialled),
-    Read(io::Result<usize>),
-    Wrote(io::Result<usize>),
-    Due,
-}
-
 impl Task {
-    fn feed(&mut self, input: Input<'_>) {
-        // The run refuses what comes after its end, which means nothing here.
-        let _ = self.run.handle(self.clock.now(), input);
-    }
-
     /// Carries out what the run asks for; false once it is over.
     async fn carry_out(&mut self) -> bool {
-        while let Some(output) = self.run.poll() {
-            match output {
-                Output::Connect(target) => {
+        loop {
+            match self.drive.poll() {
+                Act::Dial(target) => {
                     self.dial = Some(Box::pin(dial(target, Arc::clone(&self.trust))));
                 }
-                Output::Write(bytes) => self.unwritten.extend(bytes),
-                Output::Close => self.close(),
-                Output::Delta(delta) => self.tell(ModelNews::Delta(delta)).await,
-                Output::Warn(text) => self.tell(ModelNews::Warn(text)).await,
-                Output::Done(outcome) => {
-                    self.tell(ModelNews::Done(outcome)).await;
-                    return false;
+                Act::Close => {
+                    self.dial = None;
+                    if let Some(socket) = self.socket.take() {
+                        let _ = socket.try_write(self.drive.unwritten());
+                    }
+                    self.drive.closed();
                 }
+                Act::Tell(news) => self.tell(news).await,
+                Act::Wait => return true,
+                Act::Over => return false,
             }
         }
-        true
     }
 
-    /// Passes news on. While nobody takes them the peer's silence does not count.
     async fn tell(&mut self, news: ModelNews) {
-        match self.news.try_send((self.id, news)) {
-            Ok(()) | Err(TrySendError::Closed(_)) => {}
-            Err(TrySendError::Full(item)) => {
-                self.feed(Input::Pause);
-                let _ = self.news.send(item).await;
-                self.feed(Input::Resume);
-            }
-        }
-    }
-
-    /// What is queued may be a TLS alert: it is tried once, without waiting.
-    fn close(&mut self) {
-        self.dial = None;
-        if let Some(socket) = self.socket.take() {
-            let _ = socket.try_write(self.unwritten.make_contiguous());
-        }
-        self.unwritten.clear();
-    }
-
-    async fn wait(&mut self) {
-        let woken = self.woken().await;
-        match woken {
-            Woken::Due => self.feed(Input::Tick),
-            Woken::Dialled(Ok((socket, tls))) => {
-                self.dial = None;
-                self.socket = Some(socket);
-                self.feed(Input::Connected(tls));
-            }
-            Woken::Dialled(Err(failure)) => {
-                self.dial = None;
-                self.feed(match failure {
-                    DialFailure::Connect(failure) => Input::ConnectFailed(failure),
-                    DialFailure::Tls(fault) => Input::TlsFailed(fault),
-                });
-            }
-            Woken::Read(Ok(count)) => {
-                let input = match self.piece.get(..count) {
-                    Some(bytes @ [_, ..]) => Input::Bytes(bytes),
-                    _ => Input::Eof,
-                };
-                // As in `feed`, which cannot borrow a part of the task.
-                let _ = self.run.handle(self.clock.now(), input);
-            }
-            Woken::Read(Err(_)) => self.feed(Input::ReadFailed),
-            // Nothing taken, although there was room and something to write.
-            Woken::Wrote(Ok(0) | Err(_)) => {
-                self.unwritten.clear();
-                self.feed(Input::WriteFailed);
-            }
-            Woken::Wrote(Ok(count)) => {
-                self.unwritten.drain(..count.min(self.unwritten.len()));
-                self.feed(Input::Wrote(count));
-            }
+        if let Err(TrySendError::Full(item)) = self.news.try_send((self.drive.id(), news)) {
+            self.drive.pause();
+            let _ = self.news.send(item).await;
+            self.drive.resume();
         }
     }
 
     /// Waits for whatever comes first. Nothing is lost when a branch is dropped:
-    /// readiness is awaited, and only then read or written at once.
-    async fn woken(&mut self) -> Woken {
-        let due = until(self.clock.now(), self.run.deadline());
+    /// a read or write that is not ready has done nothing.
+    async fn wait(&mut self) {
+        let due = after(self.drive.wait());
         if let Some(dial) = &mut self.dial {
-            return tokio::select! {
-                dialled = dial => Woken::Dialled(dialled),
-                () = due => Woken::Due,
-            };
+            tokio::select! {
+                dialled = dial => {
+                    self.dial = None;
+                    self.drive.dialled(dialled.map(|(socket, tls)| {
+                        self.socket = Some(socket);
+                        tls
+                    }));
+                }
+                () = due => self.drive.due(),
+            }
+            return;
         }
-        let Some(socket) = &self.socket else {
+        let Some(socket) = &mut self.socket else {
             due.await;
-            return Woken::Due;
+            return self.drive.due();
         };
-        let unwritten = self.unwritten.make_contiguous();
+        let (mut reader, mut writer) = socket.split();
+        let unwritten = self.drive.unwritten();
         tokio::select! {
-            read = read(socket, &mut self.piece) => Woken::Read(read),
-            wrote = write(socket, unwritten), if !unwritten.is_empty() => Woken::Wrote(wrote),
-            () = due => Woken::Due,
+            read = reader.read(&mut self.piece) => {
+                self.drive.read(read.map(|count| self.piece.get(..count).unwrap_or_default()));
+            }
+            wrote = writer.write(unwritten), if !unwritten.is_empty() => self.drive.wrote(wrote),
+            () = due => self.drive.due(),
         }
     }
 }
 
-async fn read(socket: &TcpStream, piece: &mut [u8]) -> io::Result<usize> {
-    loop {
-        socket.readable().await?;
-        match socket.try_read(piece) {
-            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-            result => return result,
-        }
-    }
-}
-
-async fn write(socket: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
-    loop {
-        socket.writable().await?;
-        match socket.try_write(bytes) {
-            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-            result => return result,
-        }
-    }
-}
-
-/// Connects; the roots load beside it on the blocking pool, where names are
-/// looked up too.
+/// Resolves on the blocking pool, then connects.
 async fn dial(target: Target, trust: Arc<TrustStore>) -> Dialled {
-    let Target {
-        host,
-        port,
-        tls,
-        ca_file,
-    } = target;
-    let config = if tls {
-        let loading = tokio::task::spawn_blocking(move || trust.config(ca_file.as_deref()));
-        match loading.await {
-            Ok(Ok(config)) => Some(config),
-            Ok(Err(fault)) => return Err(DialFailure::Tls(fault)),
-            Err(_) => return Err(DialFailure::Tls(agentx_pump::tls::TlsFault::NoRoots)),
-        }
-    } else {
-        None
-    };
-    let Ok(addresses) = tokio::net::lookup_host((host.as_str(), port)).await else {
-        return Err(DialFailure::Connect(ConnectFailure::NameNotFound));
-    };
-    let socket = connect(addresses).await.map_err(DialFailure::Connect)?;
+    let resolved = spawn_blocking(move || resolve(&target, &trust)).await;
+    let place = resolved.unwrap_or(Err(DialFailure::Connect(ConnectFailure::Other)))?;
+    let socket = connect(place.addresses.into_iter()).await;
+    let socket = socket.map_err(DialFailure::Connect)?;
     // Latency matters more than packets; without it the call still works.
     let _ = socket.set_nodelay(true);
-    Ok((socket, config))
+    Ok((socket, place.tls))
 }
 
 /// Tries one address after the other. The next one does not wait for one that
@@ -269,26 +137,13 @@ async fn connect(
         if let Some(address) = next {
             attempts.spawn(TcpStream::connect(address));
         }
-        let attempt = attempts.join_next();
-        let ended = if more {
-            tokio::time::timeout(NEXT_ADDRESS, attempt).await
-        } else {
-            Ok(attempt.await)
-        };
-        match ended {
+        let alone = if more { NEXT_ADDRESS } else { Duration::MAX };
+        match tokio::time::timeout(alone, attempts.join_next()).await {
             Ok(Some(Ok(Ok(socket)))) => return Ok(socket),
-            Ok(Some(Ok(Err(error)))) => failure = of_error(&error),
+            Ok(Some(Ok(Err(error)))) => failure = connect_failure(&error),
             Ok(None) if !more => return Err(failure),
             // An attempt that broke off, or the next address is due.
             Ok(_) | Err(_) => {}
         }
-    }
-}
-
-fn of_error(error: &io::Error) -> ConnectFailure {
-    match error.kind() {
-        ErrorKind::ConnectionRefused => ConnectFailure::Refused,
-        ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => ConnectFailure::Unreachable,
-        _ => ConnectFailure::Other,
     }
 }

@@ -24,7 +24,8 @@ pub(super) fn check_text(text: &str, max_bytes: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// An API key (DEC-30).
+/// An API key (DEC-30). It goes into a header field, which carries nothing but
+/// visible ASCII.
 pub(super) fn check_key(text: &str) -> Result<(), String> {
     if text.len() < GUARDED_BYTES {
         return Err(format!("at least {GUARDED_BYTES} bytes are expected"));
@@ -32,7 +33,11 @@ pub(super) fn check_key(text: &str) -> Result<(), String> {
     if text.chars().any(char::is_whitespace) {
         return Err("white space is not allowed".into());
     }
-    check_text(text, KEY_BYTES)
+    check_text(text, KEY_BYTES)?;
+    if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err("only visible ASCII characters can be sent in a header".into());
+    }
+    Ok(())
 }
 
 /// A provider id.

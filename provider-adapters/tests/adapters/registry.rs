@@ -442,6 +442,18 @@ fn the_objects_of_the_types_are_checked() {
             format!("{own}.api_key: white space is not allowed"),
         ),
         (
+            format!(r#"{base},"model":"m","api_key":"sk-SENTIN\u00c9L""#),
+            format!("{own}.api_key: only visible ASCII characters can be sent in a header"),
+        ),
+        (
+            format!(r#"{base},"model":"m","api_key":"sk-SENTINEL-\u0001""#),
+            format!("{own}.api_key: control and formatting characters are not allowed"),
+        ),
+        (
+            format!(r#"{base},"model":"m","api_key":"sk-SENTINEL-\u00a0x""#),
+            format!("{own}.api_key: white space is not allowed"),
+        ),
+        (
             format!(r#"{base},"model":"m","api_key":["sk-SENTINEL"]"#),
             format!("{own}.api_key: a string is expected"),
         ),
@@ -464,6 +476,46 @@ fn the_objects_of_the_types_are_checked() {
     );
     let plain = azure_base.replace("https://h.example", "http://127.0.0.1:9");
     registry(&file(&[azure(&format!(r#"{plain},"api_version":"""#))]));
+}
+
+// covers: DEC-30
+#[test]
+fn a_key_that_no_header_can_carry_is_refused_in_every_type_without_showing_it() {
+    let openai = |kind: &str, key: &str| {
+        format!(
+            r#"{{"id":"x","type":"{kind}","{kind}":{{"base_url":"https://h.example","model":"m","api":"chat_completions","api_key":"{key}"}}}}"#
+        )
+    };
+    for key in [
+        "sk-SENTIN\u{c9}L",
+        "sk-SENTINEL\u{fffd}",
+        "\u{43a}\u{43b}\u{44e}\u{447}-SENTINEL",
+    ] {
+        let entries = [
+            ("openai", openai("openai", key)),
+            ("openai_compatible", openai("openai_compatible", key)),
+            (
+                "anthropic",
+                format!(
+                    r#"{{"id":"x","type":"anthropic","anthropic":{{"model":"m","api_key":"{key}"}}}}"#
+                ),
+            ),
+            (
+                "azure_openai",
+                azure(&format!(
+                    r#""endpoint":"https://h.example","model":"m","deployment":"d","api_key":"{key}","api_version":"""#
+                )),
+            ),
+        ];
+        for (kind, entry) in entries {
+            let told = entry_error(&entry);
+            let what = "only visible ASCII characters can be sent in a header";
+            assert_eq!(
+                told,
+                format!("providers[0] (id \"x\"): {kind}.api_key: {what}")
+            );
+        }
+    }
 }
 
 #[test]

@@ -333,6 +333,11 @@ fn endless_output_does_not_outrun_the_time_limit() {
 
 /// Cancels a command once it says that it runs.
 fn cancelled(world: &World, command: &str) -> (String, Pid, Lifeline) {
+    ended(world, command, CancelToken::cancel)
+}
+
+/// Ends a command in this way once it says that it runs.
+fn ended(world: &World, command: &str, end: fn(&CancelToken)) -> (String, Pid, Lifeline) {
     let path = world.fifo("life");
     let cancel = CancelToken::new();
     let command = format!("exec 9>life; {command}");
@@ -341,7 +346,7 @@ fn cancelled(world: &World, command: &str) -> (String, Pid, Lifeline) {
         let running = scope.spawn(|| world.toolbox().run(&request, &cancel));
         let mut lifeline = Lifeline::open(&path);
         let leader = pid(&lifeline.line());
-        cancel.cancel();
+        end(&cancel);
         let outcome = running.join().unwrap();
         assert!(outcome.is_error);
         (text(&outcome), leader, lifeline)
@@ -363,6 +368,18 @@ fn a_cancelled_command_that_ignores_sigterm_is_killed() {
     let world = World::new();
     let command = "trap '' TERM; echo $$ >&9; while :; do sleep 1000; done";
     let (text, leader, lifeline) = cancelled(&world, command);
+    assert_eq!(text, "[The call was cancelled before it ended.]");
+    assert_reaped(leader);
+    lifeline.wait_for_all_gone();
+}
+
+// covers: DEC-11
+#[test]
+fn a_killed_command_has_no_time_to_ignore_it() {
+    let mut world = World::new();
+    world.config.limits.ending.term_grace = Duration::from_secs(600);
+    let command = "trap '' TERM; (sleep 1000; :) & echo $$ >&9; while :; do sleep 1000; done";
+    let (text, leader, lifeline) = ended(&world, command, CancelToken::kill);
     assert_eq!(text, "[The call was cancelled before it ended.]");
     assert_reaped(leader);
     lifeline.wait_for_all_gone();

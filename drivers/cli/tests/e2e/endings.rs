@@ -1,6 +1,8 @@
 //! Signals, closed pipes, slow readers.
 
-use crate::support::{Agent, DUPLEX, Signal, World, control, kinds, runs, script, user};
+use crate::support::{
+    Agent, DUPLEX, Signal, World, control, kinds, runs, script, until_gone, user,
+};
 use serde_json::json;
 use std::fs;
 use std::io::Read as _;
@@ -58,6 +60,54 @@ fn a_signal_ends_the_processes_of_tools() {
     let outcome = agent.wait();
     assert_eq!(outcome.status, Some(143), "{}", outcome.stderr);
     assert!(!runs(&pid));
+}
+
+/// Starts a command that SIGTERM does not end, with a child of the same kind;
+/// their process ids once both run.
+fn stubborn_tool(world: &World, agent: &mut Agent) -> Vec<String> {
+    let command = "trap '' TERM; sleep 600 & echo $$ $! > pid.part; mv pid.part pid; \
+                   while :; do sleep 600; done";
+    agent.send(&user(&script(&json!([
+        {"tool_calls": [{"name": "Bash", "input": {"command": command, "timeout_ms": 600_000}}]}
+    ]))));
+    loop {
+        match fs::read_to_string(world.work().join("pid")) {
+            Ok(pids) => break pids.split_whitespace().map(str::to_owned).collect(),
+            Err(_) => std::thread::yield_now(),
+        }
+    }
+}
+
+// covers: DEC-11
+#[test]
+fn a_second_signal_leaves_no_process_of_a_tool_behind() {
+    let world = World::scripted();
+    let mut agent = world.duplex(&["--permission-mode", "bypassPermissions"]);
+    let pids = stubborn_tool(&world, &mut agent);
+    assert!(pids.iter().all(|pid| runs(pid)) && pids.len() == 2);
+    agent.signal(Signal::TERM);
+    agent.signal(Signal::INT);
+    let outcome = agent.wait();
+    assert!(matches!(outcome.status, Some(130 | 143)), "{outcome:?}");
+    pids.iter().for_each(|pid| until_gone(pid));
+}
+
+// covers: DEC-11
+#[test]
+fn a_closed_stdout_stops_and_reaps_the_tools() {
+    let world = World::scripted();
+    let arguments = [&DUPLEX[..], &["--permission-mode", "bypassPermissions"]].concat();
+    let (mut agent, stdout) = Agent::start_unread(world.command(&arguments));
+    let pids = stubborn_tool(&world, &mut agent);
+    drop(stdout);
+    agent.try_send(&control("c1", "get_context_usage"));
+    let outcome = agent.wait();
+    assert_eq!(outcome.status, Some(1));
+    assert_eq!(
+        outcome.stderr,
+        "agentx: error: stdout cannot be written; the session ends\n"
+    );
+    pids.iter().for_each(|pid| until_gone(pid));
 }
 
 #[test]

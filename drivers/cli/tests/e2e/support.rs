@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A wait that nobody should ever see; only a hang ends here.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -353,4 +353,17 @@ pub(crate) fn tool_results(records: &[Value]) -> Vec<String> {
 /// Whether this process still is.
 pub(crate) fn runs(pid: &str) -> bool {
     Path::new("/proc").join(pid.trim()).exists()
+}
+
+/// Waits until this process has ended, whoever has to reap it.
+#[track_caller]
+pub(crate) fn until_gone(pid: &str) {
+    let path = Path::new("/proc").join(pid).join("stat");
+    let begun = Instant::now();
+    while let Ok(stat) = fs::read_to_string(&path)
+        && !stat.contains(") Z ")
+    {
+        assert!(begun.elapsed() < PATIENCE, "it still runs: {stat}");
+        thread::yield_now();
+    }
 }

@@ -119,7 +119,8 @@ fn check_value(value: &str) -> Result<(), RequestFault> {
     Ok(())
 }
 
-/// A credential is narrower than a value: visible ASCII, without blanks.
+/// A credential is narrower than a value: visible ASCII, without blanks. The
+/// registry gives no other; this is the last line before the head is written.
 fn check_credential(secret: &str) -> Result<(), RequestFault> {
     if secret.is_empty() || !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err(RequestFault::CredentialValue);

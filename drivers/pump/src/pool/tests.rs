@@ -1,6 +1,6 @@
 use super::*;
 use agentx_core::json::RawJson;
-use agentx_core::tool::{Access, ToolCall};
+use agentx_core::tool::{Access, ToolCall, ToolOutcome, ToolRequest};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
@@ -21,13 +21,24 @@ fn request(name: &str) -> Box<ToolRequest> {
     })
 }
 
-/// A pool, and the answers it posts.
+/// A pool for tools, and the answers it posts.
 fn pool(
     body: impl Fn(&ToolRequest, &CancelToken) -> ToolOutcome + Send + Sync + 'static,
-) -> (Pool, Receiver<News>) {
+) -> (Pool<Box<ToolRequest>>, Receiver<News>) {
+    bounded(THREADS, body)
+}
+
+/// The same with so many threads.
+fn bounded(
+    threads: usize,
+    body: impl Fn(&ToolRequest, &CancelToken) -> ToolOutcome + Send + Sync + 'static,
+) -> (Pool<Box<ToolRequest>>, Receiver<News>) {
     let (sender, news) = channel();
-    let post: Post = Arc::new(move |item| sender.send(item).unwrap());
-    (Pool::with_body(Arc::new(body), post), news)
+    let post: Post = Arc::new(move |item| drop(sender.send(item)));
+    let body =
+        move |request: Box<ToolRequest>, cancel: &CancelToken| Answer::Tool(body(&request, cancel));
+    let lost = |lost| Answer::Tool(ToolOutcome::error(format!("{lost:?}")));
+    (Pool::new(threads, Box::new(body), lost, post), news)
 }
 
 fn answered(news: &Receiver<News>) -> (EffectId, ToolOutcome) {
@@ -64,7 +75,8 @@ fn a_body_that_panics_is_an_error_of_its_call_alone() {
     for round in 0..2 * THREADS as u64 {
         pool.start(EffectId(round), request("broken"));
         let (id, outcome) = answered(&news);
-        assert_eq!((id, outcome.is_error), (EffectId(round), true));
+        assert_eq!(id, EffectId(round));
+        assert_eq!(outcome, ToolOutcome::error("Panicked"));
     }
     pool.start(EffectId(99), request("sound"));
     assert_eq!(
@@ -170,4 +182,70 @@ fn joining_waits_for_the_bodies_and_no_longer_than_it_may() {
     door.open();
     assert!(pool.join(LONG));
     assert_eq!(answered(&news), (EffectId(1), ToolOutcome::text("done")));
+}
+
+#[test]
+fn with_one_thread_jobs_run_in_the_order_they_came() {
+    let (told, order) = channel();
+    let (pool, news) = bounded(1, move |request, _| {
+        told.send(request.call.name.to_string()).unwrap();
+        ToolOutcome::text("done")
+    });
+    let names: Vec<String> = (0..100).map(|n| n.to_string()).collect();
+    for (id, name) in (0..).zip(&names) {
+        pool.start(EffectId(id), request(name));
+    }
+    let ran: Vec<String> = order.iter().take(names.len()).collect();
+    assert_eq!(ran, names);
+    assert!(pool.join(LONG));
+    drop(pool);
+    assert_eq!(news.iter().count(), names.len());
+}
+
+#[test]
+fn an_abandoned_pool_ends_what_runs_and_begins_nothing() {
+    let (began, begins) = channel();
+    let (pool, news) = bounded(1, move |request, cancel| {
+        began.send(request.call.name.to_string()).unwrap();
+        while !cancel.is_cancelled() {
+            thread::yield_now();
+        }
+        ToolOutcome::error("cancelled")
+    });
+    pool.start(EffectId(1), request("runs"));
+    pool.start(EffectId(2), request("waits"));
+    assert_eq!(begins.recv().unwrap(), "runs");
+    pool.abandon(LONG);
+    assert!(pool.join(Duration::ZERO));
+    pool.start(EffectId(3), request("late"));
+    assert_eq!(
+        answered(&news),
+        (EffectId(1), ToolOutcome::error("cancelled"))
+    );
+    drop(pool);
+    assert_eq!(begins.iter().count(), 0);
+    assert_eq!(news.iter().count(), 0);
+}
+
+#[test]
+fn a_cancelled_call_that_still_runs_is_abandoned_too() {
+    let (began, begins) = channel();
+    let deaf = Door::default();
+    let passed = deaf.clone();
+    let (pool, news) = bounded(1, move |_, cancel| {
+        began.send(()).unwrap();
+        passed.pass();
+        // Killed, not only cancelled: no process can be started any more.
+        ToolOutcome::text(format!("{cancel:?}"))
+    });
+    pool.start(EffectId(1), request("any"));
+    begins.recv().unwrap();
+    pool.cancel(EffectId(1));
+    assert!(!pool.join(Duration::ZERO), "it is still there");
+    pool.abandon(Duration::ZERO);
+    deaf.open();
+    assert!(pool.join(LONG));
+    let (_, outcome) = answered(&news);
+    let token = format!("{outcome:?}");
+    assert!(token.contains("closed: true"), "{token}");
 }

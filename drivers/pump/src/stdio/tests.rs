@@ -331,3 +331,40 @@ fn an_input_that_fails_has_ended_and_one_that_asks_to_come_back_has_not() {
     let input = |text: &str| News::Input(text.as_bytes().to_vec());
     assert_eq!(all, [input("a"), input("b"), News::InputEnd]);
 }
+
+/// A stream that panics whatever is asked of it.
+struct Faulty;
+
+impl Read for Faulty {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        panic!("a fault of the reader");
+    }
+}
+
+impl Write for Faulty {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        panic!("a fault of the writer");
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        panic!("a fault of the writer");
+    }
+}
+
+// covers: WIRE-015
+#[test]
+fn streams_that_panic_have_ended_or_failed() {
+    let (post, news) = posting();
+    read(Faulty, post).unwrap();
+    assert_eq!(news.iter().collect::<Vec<_>>(), [News::InputEnd]);
+
+    let (post, news) = posting();
+    let mut writer = Writer::start(Faulty, post).unwrap();
+    writer.send(b"record\n".to_vec());
+    assert_eq!(writer.finish(None), Flushed::Failed);
+    assert_eq!(news.iter().collect::<Vec<_>>(), [News::WriteFailed]);
+
+    let mut log = Log::start(Faulty).unwrap();
+    log.line("a line that is lost");
+    log.finish();
+}

@@ -2,7 +2,7 @@
 //! a writer that fails. Each latches one fixed failure.
 
 use agentx_conformance::session::{Bench, brief, config};
-use agentx_core::agent::{Config, Input, Output, Severity};
+use agentx_core::agent::{Config, Input, Output, Severity, exit_status};
 use agentx_core::correlate::{Correlator, OrphanPolicy, Unmatched};
 use agentx_core::effect::{Answer, Request, Verdict};
 use agentx_core::guard::Guard;
@@ -444,6 +444,16 @@ fn a_closed_output_means_status_1_however_the_session_was_ending() {
     let (id, _) = b.vetting().expect("the records of the ending");
     b.done(id, Answer::Vetted(Verdict::Failed));
     assert_eq!(b.exit, Some(1));
+}
+
+// covers: DEC-11, DEC-20
+#[test]
+fn a_process_whose_last_records_are_lost_has_failed() {
+    for told in [0, 1, 2, 143] {
+        assert_eq!(exit_status(Some(told), false), told);
+        assert_eq!(exit_status(Some(told), true), 1);
+    }
+    assert_eq!(exit_status(None, false), 1, "a session without an exit");
 }
 
 // covers: DEC-36

@@ -1,0 +1,138 @@
+//! Where the records of a session go and where its input comes from.
+
+use super::{News, Post};
+use crate::contain::contained;
+use crate::stdio::{self, Gate, READ_BYTES, Writer};
+use crate::world::{Host, Stdio};
+use std::io::{self, Read, Write};
+use std::sync::Arc;
+
+/// The streams of a process.
+pub struct Streams {
+    /// Read to its end, on a thread.
+    pub input: Box<dyn Read + Send>,
+    /// Written in order, on a thread.
+    pub output: Box<dyn Write + Send>,
+    /// Lines for the operator, on a thread.
+    pub errors: Box<dyn Write + Send>,
+}
+
+impl Streams {
+    /// Those of this process.
+    #[must_use]
+    pub fn of_process() -> Self {
+        Self {
+            input: Box::new(io::stdin()),
+            output: Box::new(io::stdout()),
+            errors: Box::new(io::stderr()),
+        }
+    }
+}
+
+impl std::fmt::Debug for Streams {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Streams").finish_non_exhaustive()
+    }
+}
+
+/// The host of this process stands for stdin and stdout, or neither does.
+pub(super) enum Wire {
+    Records {
+        writer: Writer,
+        /// Absent where stdin is not read.
+        gate: Option<Gate>,
+    },
+    Text {
+        writer: Writer,
+    },
+    /// Gone once it has failed.
+    Host(Option<Box<dyn Host>>),
+}
+
+/// What became of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// The writer has it and will tell.
+    Queued,
+    /// It was taken.
+    Taken,
+    /// Nobody takes records any more.
+    Failed,
+}
+
+impl Wire {
+    /// Opens the streams; gives the prompts to run first, too.
+    pub(super) fn open(
+        stdio: Stdio,
+        input: Box<dyn Read + Send>,
+        output: Box<dyn Write + Send>,
+        post: &Post,
+    ) -> io::Result<(Self, Vec<String>)> {
+        let writer = || Writer::start(output, Arc::clone(post));
+        Ok(match stdio {
+            Stdio::Records { prompts, stdin } => {
+                let reader = || stdio::read(input, Arc::clone(post));
+                let wire = Self::Records {
+                    writer: writer()?,
+                    gate: stdin.then(reader).transpose()?,
+                };
+                (wire, prompts)
+            }
+            Stdio::Text { prompts } => (Self::Text { writer: writer()? }, prompts),
+            Stdio::Host(host) => (Self::Host(Some(host)), Vec::new()),
+        })
+    }
+
+    /// Whether the input is over after the prompts that came with the wire.
+    pub(super) const fn is_one_shot(&self) -> bool {
+        matches!(self, Self::Text { .. } | Self::Records { gate: None, .. })
+    }
+
+    /// Passes a record on. What a host in this process says to it is posted, as
+    /// a reader thread would: so the loop looks at everything else in between,
+    /// however chatty the host is.
+    pub(super) fn transmit(&mut self, record: Vec<u8>, post: &Post) -> Fate {
+        match self {
+            Self::Records { writer, .. } => {
+                writer.send(record);
+                Fate::Queued
+            }
+            Self::Text { .. } => Fate::Taken,
+            Self::Host(slot) => {
+                let Some(mut host) = slot.take() else {
+                    return Fate::Taken;
+                };
+                let Some(reply) = contained(|| host.record(&record)) else {
+                    let _ = contained(|| drop(host));
+                    return Fate::Failed;
+                };
+                *slot = Some(host);
+                for piece in reply.input.chunks(READ_BYTES) {
+                    post(News::Input(piece.to_vec()));
+                }
+                if reply.end {
+                    post(News::InputEnd);
+                }
+                Fate::Taken
+            }
+        }
+    }
+
+    /// The piece of input that was read last was taken.
+    pub(super) fn taken(&self) {
+        if let Self::Records {
+            gate: Some(gate), ..
+        } = self
+        {
+            gate.open();
+        }
+    }
+
+    /// What writes to stdout, where something does.
+    pub(super) const fn writer(&mut self) -> Option<&mut Writer> {
+        match self {
+            Self::Records { writer, .. } | Self::Text { writer } => Some(writer),
+            Self::Host(_) => None,
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Whole sessions through the pump: its threads, streams and callbacks are
+//! real; a loop without a runtime stands in for a driver.
+
+mod hosts;
+mod models;
+mod outputs;
+mod persist;
+mod support;
+mod tools;
+mod validator;
