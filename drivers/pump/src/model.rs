@@ -258,13 +258,18 @@ impl ModelRun {
         }
     }
 
-    fn pieces(&mut self, mut text: String, delta: impl Fn(String) -> Delta) {
-        while text.len() > DELTA_BYTES {
-            let rest = text.split_off(text.floor_char_boundary(DELTA_BYTES));
-            self.out.push_back(Output::Delta(delta(text)));
-            text = rest;
+    /// Hands text on in pieces, each with room for itself alone: a piece cut off
+    /// in place would keep the room of all that stood behind it.
+    fn pieces(&mut self, text: String, delta: impl Fn(String) -> Delta) {
+        if text.len() <= DELTA_BYTES {
+            return self.out.push_back(Output::Delta(delta(text)));
         }
-        self.out.push_back(Output::Delta(delta(text)));
+        let mut rest = text.as_str();
+        while !rest.is_empty() {
+            let (piece, after) = rest.split_at(rest.floor_char_boundary(DELTA_BYTES));
+            self.out.push_back(Output::Delta(delta(piece.to_owned())));
+            rest = after;
+        }
     }
 
     fn take_exchange(&mut self, output: http1::Output) -> Result<(), Misuse> {
