@@ -281,7 +281,7 @@ impl AgentSession {
             }
             outcome @ (TurnOutcome::Failed(_)
             | TurnOutcome::MaxTurns(_)
-            | TurnOutcome::Budget
+            | TurnOutcome::Budget { .. }
             | TurnOutcome::Cancelled) => records::error_of(outcome),
         };
         // Put together from words of ours and of the provider.

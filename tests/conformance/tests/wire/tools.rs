@@ -330,7 +330,7 @@ fn variables_reach_later_tools_alone() {
             .collect()
     };
     assert_eq!(
-        *b.tool("t2").1.environment,
+        **b.tool("t2").1.environment,
         pairs(&[("A", "1"), ("B", "2")])
     );
     assert!(b.diagnostics().is_empty());
