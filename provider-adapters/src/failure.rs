@@ -125,8 +125,10 @@ pub(crate) fn of_status(status: u16, body: &[u8]) -> Failure {
         .scan(body, &ScanLimits::DEFAULT)
         .map(Report::read)
         .ok();
+    let cut = body.len() >= ERROR_BODY_BYTES;
     let words = match &report {
         Some(report) => report.message.as_deref().and_then(excerpt),
+        None if cut => cut_message(body).or_else(|| plain_text(body).and_then(excerpt)),
         None => plain_text(body).and_then(excerpt),
     };
     let quota = report.is_some_and(|report| report.out_of_quota());
@@ -134,6 +136,8 @@ pub(crate) fn of_status(status: u16, body: &[u8]) -> Failure {
     if let Some(words) = words {
         message.push_str(": ");
         message.push_str(&words);
+    } else if cut {
+        message.push_str(&format!(" and over {ERROR_BODY_BYTES} bytes"));
     } else if (300..400).contains(&status) {
         message.push_str(": redirects are not followed");
     }
@@ -193,12 +197,48 @@ fn text(value: Value<'_>) -> Option<String> {
     value.as_str().map(|text| text.decode_lossy().into_owned())
 }
 
-/// A short body that is neither JSON nor markup.
-fn plain_text(body: &[u8]) -> Option<&str> {
-    if body.len() >= ERROR_BODY_BYTES {
+/// The message of a JSON body that was cut: the first text of that name that
+/// has begun, without the word in which it ends.
+fn cut_message(body: &[u8]) -> Option<String> {
+    let text = body.utf8_chunks().next()?.valid();
+    if !text.trim_start().starts_with('{') {
         return None;
     }
-    let text = std::str::from_utf8(body).ok()?.trim();
+    let mut scanner = Scanner::new();
+    text.match_indices("\"message\"").find_map(|(at, name)| {
+        let value = text.get(at + name.len()..)?.trim_start();
+        let value = value.strip_prefix(':')?.trim_start().strip_prefix('"')?;
+        let words = excerpt(&beginning(value, &mut scanner)?)?;
+        Some(words)
+    })
+}
+
+/// The text of a string whose opening quote is taken off and which may have no end.
+fn beginning(raw: &str, scanner: &mut Scanner) -> Option<String> {
+    let mut escaped = false;
+    let end = raw.bytes().position(|byte| {
+        let ends = byte == b'"' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        ends
+    });
+    // Without an end the last word may be half a word, and half an escape.
+    let whole = match end {
+        Some(end) => raw.get(..end)?,
+        None => raw.get(..raw.rfind(' ')?)?,
+    };
+    let quoted = format!("\"{whole}\"");
+    let value = scanner.scan(quoted.as_bytes(), &ScanLimits::DEFAULT).ok()?;
+    text(value)
+}
+
+/// A body that is neither JSON nor markup.
+fn plain_text(body: &[u8]) -> Option<&str> {
+    let text = if body.len() < ERROR_BODY_BYTES {
+        std::str::from_utf8(body).ok()?
+    } else {
+        body.utf8_chunks().next()?.valid()
+    };
+    let text = text.trim();
     let plain = !text.starts_with(['<', '{', '[', '"']);
     plain.then_some(text)
 }
@@ -281,6 +321,42 @@ mod tests {
                 message(400, body),
                 "the model API answered with status 400",
                 "{body}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_long_body_keeps_its_message() {
+        let long = |before: &str, filling: &str| {
+            let mut body = before.to_owned();
+            while body.len() < ERROR_BODY_BYTES + 10 {
+                body.push_str(filling);
+            }
+            body.truncate(ERROR_BODY_BYTES);
+            body
+        };
+        let start = "the model API answered with status 400: ";
+        let early = long(
+            r#"{"error":{"message": "too \"long\"","param":null,"echo":""#,
+            "x",
+        );
+        assert_eq!(message(400, &early), format!("{start}too \"long\""));
+        let error = r#"","error":{"message":"late \u00e9","x":""#;
+        let late = long(r#"{"echo":""#, "x").replacen(&"x".repeat(error.len()), error, 1);
+        assert_eq!(message(400, &late), format!("{start}late \u{e9}"));
+        // The message itself is what is long: its beginning is shown.
+        let shown = message(400, &long(r#"{"error":{"message":""#, "ab \\n"));
+        assert!(shown.starts_with(&format!("{start}ab ab ab")), "{shown}");
+        assert!(shown.ends_with(" …"), "{shown}");
+        let shown = message(400, &long("it says: ", "no "));
+        assert!(
+            shown.starts_with(&format!("{start}it says: no no")),
+            "{shown}"
+        );
+        for body in [long("{\"echo\":\"", "x"), long("<html>", "no ")] {
+            assert_eq!(
+                message(400, &body),
+                "the model API answered with status 400 and over 16384 bytes"
             );
         }
     }
