@@ -3,7 +3,7 @@
 
 use crate::adapter::Encode;
 use crate::failure::Failure;
-use crate::limits::{ENCODE_STEP_BYTES, REQUEST_BYTES};
+use crate::limits::{ENCODE_STEP_BYTES, REQUEST_BYTES, TOOL_NAME_CHARS};
 use agentx_core::json::Writer;
 use agentx_core::model::{ErrorCategory, ToolResult};
 use agentx_core::tool::ToolContent;
@@ -82,9 +82,6 @@ impl OutputLimit {
         }
     }
 }
-
-/// Most characters of a tool's name that every API takes.
-const TOOL_NAME_CHARS: usize = 64;
 
 /// The name of a call as it goes back to a provider. A model may make up a name
 /// that its own API refuses, and each later request would fail for it. Host and
