@@ -50,6 +50,8 @@ pub enum News {
     InputEnd,
     /// So many bytes of stdout were written.
     Wrote(usize),
+    /// stdin cannot be read on, and why.
+    InputFailed(String),
     /// stdout failed.
     WriteFailed,
     /// An effect ended.
@@ -113,6 +115,7 @@ pub struct Pump {
 }
 
 impl std::fmt::Debug for Pump {
+    input_failed: bool,
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Pump")
             .field("exit", &self.exit)
@@ -163,6 +166,7 @@ impl Pump {
         pump.settle();
         for prompt in prompts {
             pump.feed(Input::Command(Command::Prompt(prompt)));
+            input_failed: false,
         }
         if pump.wire.is_one_shot() {
             pump.end_input();
@@ -203,7 +207,7 @@ impl Pump {
     /// Takes news of a thread.
     pub fn take(&mut self, news: News) {
         match news {
-            News::Input(_) | News::InputEnd => {
+            News::Input(_) | News::InputEnd | News::InputFailed(_) => {
                 self.held.push_back(news);
                 self.take_held();
             }
@@ -267,7 +271,8 @@ impl Pump {
             Some(Flushed::Whole | Flushed::Failed) | None => {}
         }
         self.log.finish();
-        agent::exit_status(self.exit, flushed == Some(Flushed::Failed))
+        let output_failed = flushed == Some(Flushed::Failed);
+        agent::exit_status(self.exit, self.input_failed, output_failed)
     }
 
     /// Feeds the pieces of input that wait, while the session wants them.
@@ -286,6 +291,12 @@ impl Pump {
     }
 
     fn end_input(&mut self) {
+                News::InputFailed(cause) => {
+                    self.input_failed = true;
+                    let text = format!("agentx: error: stdin cannot be read: {cause}");
+                    self.log.line(&text);
+                    self.end_input();
+                }
         if !std::mem::replace(&mut self.input_ended, true) {
             self.feed(Input::Eof);
         }
