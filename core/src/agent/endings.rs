@@ -104,6 +104,7 @@ impl AgentSession {
             text: String::new(),
             errors,
             is_error: true,
+            at_limit: false,
         };
         self.out.push_back(Output::Event(Event::TurnEnded(report)));
     }

@@ -22,6 +22,7 @@ use crate::model::ModelRun;
 use crate::signals;
 use crate::stdio::{Flushed, Log};
 use crate::world::{Stdio, World};
+use crate::terminal::printable;
 use agentx_core::agent::{
     self, AgentSession, Command, Diagnostic, Event, Input, Output, Severity, TurnReport,
 };
@@ -92,6 +93,10 @@ const FLUSH_GRACE: Duration = Duration::from_secs(2);
 const KILL_GRACE: Duration = Duration::from_millis(250);
 
 /// A session at work.
+/// What a run of one prompt says about an answer that is cut at its limit.
+const CUT_SHORT: &str =
+    "agentx: warning: the answer reached its limit of tokens and is cut short (max_tokens)";
+
 pub struct Pump {
     session: AgentSession,
     world: World,
@@ -406,9 +411,24 @@ impl Pump {
         let Event::TurnEnded(TurnReport { text, errors, .. }) = event else {
             return;
         };
-        if let Wire::Text { writer } = &self.wire {
+        tracing::info!(failed = report.is_error, "turn ended");
+        let TurnReport {
+            text,
+            errors,
+            at_limit,
+            ..
+        } = report;
+        if let Wire::Text { writer, terminal } = &self.wire {
             if !text.is_empty() {
-                writer.send(format!("{text}\n").into_bytes());
+                let shown = if *terminal {
+                    printable(&text)
+                } else {
+                    text.as_str().into()
+                };
+                writer.send(format!("{shown}\n").into_bytes());
+            }
+            if at_limit {
+                self.log.line(CUT_SHORT);
             }
             for error in errors {
                 self.log.line(&format!("agentx: error: {error}"));
