@@ -50,6 +50,8 @@ pub struct ModelRun {
     lag: Duration,
     begun: bool,
     over: bool,
+    /// Connections asked for so far, one for each attempt.
+    attempts: u32,
     out: VecDeque<Output>,
 }
 
@@ -78,11 +80,19 @@ impl ModelRun {
             lag: Duration::ZERO,
             begun: false,
             over: false,
+            attempts: 0,
             out: VecDeque::new(),
         }
     }
 
     fn dial(&mut self, request: HttpRequest) {
+        self.attempts += 1;
+        tracing::debug!(
+            attempt = self.attempts,
+            tls = request.scheme == Scheme::Https,
+            body = request.body.len(),
+            "attempt begins"
+        );
         self.out.push_back(Output::Connect(Target {
             host: request.host.clone(),
             port: request.port,
@@ -121,6 +131,7 @@ impl ModelRun {
     fn fail(&mut self, failure: TransportFailure) -> Result<(), Misuse> {
         self.close();
         let failure = convert::failure(failure);
+        tracing::debug!(attempt = self.attempts, kind = ?failure.kind, "attempt failed");
         self.tell_call(call::Input::Http(HttpEvent::Failed(failure)))
     }
 
@@ -276,6 +287,7 @@ impl ModelRun {
         match output {
             http1::Output::Write(bytes) => self.out.push_back(Output::Write(bytes)),
             http1::Output::Head { status, headers } => {
+                tracing::debug!(attempt = self.attempts, status, "answer begins");
                 let event = HttpEvent::Head {
                     status,
                     headers: &headers,

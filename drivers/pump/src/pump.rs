@@ -13,6 +13,7 @@
 //! Threads and runs answer through a [`Post`]; the runtime makes it from its
 //! own channel, queues first and wakes then.
 
+mod trace;
 mod wire;
 mod workers;
 
@@ -21,8 +22,8 @@ use crate::drive;
 use crate::model::ModelRun;
 use crate::signals;
 use crate::stdio::{Flushed, Log};
-use crate::world::{Stdio, World};
 use crate::terminal::printable;
+use crate::world::{Stdio, World};
 use agentx_core::agent::{
     self, AgentSession, Command, Diagnostic, Event, Input, Output, Severity, TurnReport,
 };
@@ -49,10 +50,10 @@ pub enum News {
     Input(Vec<u8>),
     /// stdin ended.
     InputEnd,
-    /// So many bytes of stdout were written.
-    Wrote(usize),
     /// stdin cannot be read on, and why.
     InputFailed(String),
+    /// So many bytes of stdout were written.
+    Wrote(usize),
     /// stdout failed.
     WriteFailed,
     /// An effect ended.
@@ -92,11 +93,11 @@ const FLUSH_GRACE: Duration = Duration::from_secs(2);
 /// How long tools may take to be reaped after they were killed.
 const KILL_GRACE: Duration = Duration::from_millis(250);
 
-/// A session at work.
 /// What a run of one prompt says about an answer that is cut at its limit.
 const CUT_SHORT: &str =
     "agentx: warning: the answer reached its limit of tokens and is cut short (max_tokens)";
 
+/// A session at work.
 pub struct Pump {
     session: AgentSession,
     world: World,
@@ -114,13 +115,13 @@ pub struct Pump {
     runs: BTreeSet<EffectId>,
     signalled: bool,
     input_ended: bool,
+    input_failed: bool,
     /// That stdout failed was told already.
     failure_told: bool,
     exit: Option<u8>,
 }
 
 impl std::fmt::Debug for Pump {
-    input_failed: bool,
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Pump")
             .field("exit", &self.exit)
@@ -165,13 +166,13 @@ impl Pump {
             runs: BTreeSet::new(),
             signalled: false,
             input_ended: false,
+            input_failed: false,
             failure_told: false,
             exit: None,
         };
         pump.settle();
         for prompt in prompts {
             pump.feed(Input::Command(Command::Prompt(prompt)));
-            input_failed: false,
         }
         if pump.wire.is_one_shot() {
             pump.end_input();
@@ -290,18 +291,18 @@ impl Pump {
                     self.feed(Input::Bytes(&piece));
                     self.wire.taken();
                 }
-                _ => self.end_input(),
-            }
-        }
-    }
-
-    fn end_input(&mut self) {
                 News::InputFailed(cause) => {
                     self.input_failed = true;
                     let text = format!("agentx: error: stdin cannot be read: {cause}");
                     self.log.line(&text);
                     self.end_input();
                 }
+                _ => self.end_input(),
+            }
+        }
+    }
+
+    fn end_input(&mut self) {
         if !std::mem::replace(&mut self.input_ended, true) {
             self.feed(Input::Eof);
         }
@@ -327,6 +328,7 @@ impl Pump {
         if self.exit.is_some() {
             return;
         }
+        trace::input(&input);
         let now = self.now();
         if let Err(misuse) = self.session.handle(now, input) {
             // A bug of ours; the session has not changed.
@@ -336,6 +338,7 @@ impl Pump {
 
     fn drain(&mut self) {
         while let Some(output) = self.session.poll() {
+            trace::output(&output);
             match output {
                 Output::Transmit(record) => self.transmit(record.into_bytes()),
                 Output::Start(id, request) => self.start_effect(id, request),
@@ -408,7 +411,7 @@ impl Pump {
     }
 
     fn event(&mut self, event: Event) {
-        let Event::TurnEnded(TurnReport { text, errors, .. }) = event else {
+        let Event::TurnEnded(report) = event else {
             return;
         };
         tracing::info!(failed = report.is_error, "turn ended");

@@ -3,6 +3,7 @@
 mod demo;
 mod endings;
 mod home;
+mod logs;
 mod one_shot;
 mod sessions;
 mod support;
