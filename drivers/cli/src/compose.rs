@@ -9,7 +9,8 @@ use agentx_core::limits::Limits;
 use agentx_core::machine::Machine as _;
 use agentx_core::schema::Money;
 use agentx_core::schema::declare::Json as _;
-use agentx_core::schema::outbound::{ApiKeySource, ReasoningCapabilities};
+use agentx_core::schema::describe;
+use agentx_core::schema::outbound::{ApiKeySource, Outbound, ReasoningCapabilities};
 use agentx_core::schema::payload::{
     InitializePayload, InitializeSession, ProviderDescriptor, ProviderIdentity,
 };
@@ -146,6 +147,7 @@ impl Parts<'_> {
         };
         let mut told = AgentSession::new(unguarded, Instant::ZERO);
         while let Some(output) = told.poll() {
+        self.registry.check_frames(&frames())?;
             if let Output::Transmit(record) = output {
                 let record = String::from_utf8_lossy(record.as_bytes()).into_owned();
                 self.registry.check_public(&record)?;
@@ -163,6 +165,16 @@ const OUTPUT_STYLE: &str = "default";
 fn selected(entry: &Entry) -> Result<Provider, Refusal> {
     let public = entry.descriptor();
     Ok(Provider {
+/// Every name and word of the records that a session may write.
+fn frames() -> String {
+    let schemas = Outbound::RECORDS
+        .iter()
+        .filter_map(|(name, ..)| describe::record_schema(name));
+    schemas
+        .map(|schema| String::from_utf8_lossy(&schema).into_owned())
+        .collect()
+}
+
         id: Arc::clone(&entry.id),
         kind: public.provider_type.into(),
         model: Arc::clone(&entry.model),
