@@ -19,9 +19,10 @@ use agentx_core::time::{Instant, WallTime};
 use agentx_providers::provider;
 use agentx_providers::registry::{Descriptor, Entry, Registry};
 use agentx_pump::http1;
-use agentx_pump::tls::TrustStore;
+use agentx_pump::tls::{TrustStore, check_ca_file};
 use agentx_pump::world::World;
 use agentx_tools::{Toolbox, ToolboxConfig};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -65,6 +66,12 @@ impl Parts<'_> {
                 "--max-budget-usd: expected prices, but auth.json has no pricing for id {:?}",
                 &*self.entry.id
             )));
+        }
+        if let Some(path) = &self.entry.ca_file {
+            check_ca_file(Path::new(path.as_str())).map_err(|fault| {
+                let id = &*self.entry.id;
+                Refusal::new(format_args!("auth.json: id {id:?}: ca_file: {fault}"))
+            })?;
         }
         let provider = provider::Provider::build(self.entry, self.script.as_deref())?;
         let config = self.config()?;
@@ -140,6 +147,7 @@ impl Parts<'_> {
     /// nothing is written yet (DEC-30). The session's own guard would find the
     /// same, but only to end it.
     fn check_public(&self, config: &Config) -> Result<(), Refusal> {
+        self.registry.check_frames(&frames())?;
         let unguarded = Config {
             credentials: Guard::default(),
             metadata: Guard::default(),
@@ -147,7 +155,6 @@ impl Parts<'_> {
         };
         let mut told = AgentSession::new(unguarded, Instant::ZERO);
         while let Some(output) = told.poll() {
-        self.registry.check_frames(&frames())?;
             if let Output::Transmit(record) = output {
                 let record = String::from_utf8_lossy(record.as_bytes()).into_owned();
                 self.registry.check_public(&record)?;
@@ -158,13 +165,6 @@ impl Parts<'_> {
     }
 }
 
-/// The one output style there is.
-const OUTPUT_STYLE: &str = "default";
-
-/// The selected provider as the session tells of it (WIRE-023).
-fn selected(entry: &Entry) -> Result<Provider, Refusal> {
-    let public = entry.descriptor();
-    Ok(Provider {
 /// Every name and word of the records that a session may write.
 fn frames() -> String {
     let schemas = Outbound::RECORDS
@@ -175,6 +175,13 @@ fn frames() -> String {
         .collect()
 }
 
+/// The one output style there is.
+const OUTPUT_STYLE: &str = "default";
+
+/// The selected provider as the session tells of it (WIRE-023).
+fn selected(entry: &Entry) -> Result<Provider, Refusal> {
+    let public = entry.descriptor();
+    Ok(Provider {
         id: Arc::clone(&entry.id),
         kind: public.provider_type.into(),
         model: Arc::clone(&entry.model),
