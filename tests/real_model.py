@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Drives the agent against the servers that real-model.sh has started; ends `N passed, N failed`.
 
-Each test is one agent process in stream-json, with its own home and its own provider entry. The assertions are on the
-records and on the requests that arrived, never on how long something took, but for the one pause that a server asked
-for.
+Each test is one agent process in stream-json, with its own home and its own provider entry, and is run in each dialect.
+The assertions are on the records and on the requests that arrived, never on how long something took, but for the one
+pause that a server asked for. A dialect also fails when one of its requests breaks the vendor's own types, or when few
+were looked at.
 """
 import argparse
 import json
@@ -16,6 +17,19 @@ import tempfile
 import threading
 import traceback
 import urllib.request
+
+# Each dialect with its entry: type, and the object of that type. Of a server it takes the plain address or, with the
+# paths of Azure, the one over HTTPS.
+DIALECTS = {
+    "openai_chat": lambda at, model, key: ("openai_compatible", {
+        "base_url": at.plain + "/v1", "model": model, "api_key": key, "api": "chat_completions"}),
+    "openai_responses": lambda at, model, key: ("openai_compatible", {
+        "base_url": at.plain + "/v1", "model": model, "api_key": key, "api": "responses"}),
+    "azure_responses": lambda at, model, key: ("azure_openai", {
+        "endpoint": at.tls, "model": "public-name", "deployment": model, "api_key": key, "api_version": "preview"}),
+    "anthropic": lambda at, model, key: ("anthropic", {"base_url": at.plain, "model": model, "api_key": key}),
+}
+CHECKED = 12  # requests of a dialect that the gate must have seen
 
 WAIT = 120  # seconds until a record that does not come counts as missing
 ZERO = {"input_tokens": 0, "output_tokens": 0, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0,
@@ -34,26 +48,59 @@ def matches(record, **members):
     return all(record.get(name) == value for name, value in members.items())
 
 
+def write_auth(path, entry):
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        json.dump({"version": 2, "providers": [entry]}, file)
+
+
+class Server:
+    """A server, the gate before it, and the HTTPS server before that."""
+
+    def __init__(self, bare, plain, tls, ca):
+        self.bare, self.plain, self.tls, self.ca = bare, plain, tls, ca
+
+    def counts(self):
+        """How many requests the gate found valid and not, so far."""
+        return fetch(self.plain + "/__gate")
+
+
+def fetch(url, body=None):
+    """A JSON document; with a body by POST."""
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(url, data, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=WAIT) as reply:
+        return json.load(reply)
+
+
+class Options:
+    """What a test is given: the programs, the servers and the dialect."""
+
+    def __init__(self, arguments, dialect):
+        self.agent, self.force_call = arguments.agent, arguments.force_call
+        self.work, self.key, self.dialect = arguments.work, arguments.key, dialect
+        self.mock, self.model = Server(*arguments.mock), Server(*arguments.model)
+
+    def entry(self, server, model, **changes):
+        """The provider entry of the dialect; `changes` go into the object of its type."""
+        kind, own = DIALECTS[self.dialect](server, model, self.key)
+        return {"id": "counterpart", "type": kind, "ca_file": server.ca, kind: {**own, **changes}}
+
+
 class Agent:
     """One agent process: what it is told, what it says, how it ends."""
 
     started = []  # all of them, so that a failed test leaves none running
 
-    def __init__(self, options, base, model, *arguments):
-        self.key = options.key
+    def __init__(self, options, entry, *arguments, **environment):
+        self.key, self.entry = options.key, entry
         self.folder = tempfile.TemporaryDirectory(prefix="agentx-")
         home = os.path.join(self.folder.name, "home")
         os.mkdir(home, 0o700)
-        entry = {"id": "counterpart", "type": "openai_compatible",
-                 "openai_compatible": {"base_url": base + "/v1", "model": model, "api_key": options.key,
-                                       "api": "chat_completions"}}
-        auth = os.path.join(home, "auth.json")
-        with open(os.open(auth, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as file:
-            json.dump({"version": 2, "providers": [entry]}, file)
+        write_auth(os.path.join(home, "auth.json"), entry)
         command = [options.agent, "--print", "--input-format", "stream-json", "--output-format", "stream-json",
                    "--cwd", options.work, *arguments]
         env = {"PATH": os.environ["PATH"], "HOME": self.folder.name, "AGENTX_HOME": home,
-               "TMPDIR": self.folder.name, "LANG": "C.UTF-8"}
+               "TMPDIR": self.folder.name, "LANG": "C.UTF-8", **environment}
         self.process = subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE)
         Agent.started.append(self.process)
@@ -119,7 +166,8 @@ class Agent:
         assert b"panicked" not in said, said
         first = self.records[0]
         assert matches(first, type="system", subtype="init"), first
-        assert first["provider"] == "counterpart" and first["provider_type"] == "openai_compatible", first
+        assert first["provider"] == "counterpart" and first["provider_type"] == self.entry["type"], first
+        assert first["model"] == self.entry[self.entry["type"]]["model"], first
         session = [r for r in self.records if not r["type"].startswith("control_")]
         assert all(r.get("session_id") == first["session_id"] for r in session), "several sessions"
         uuids = [r["uuid"] for r in session]
@@ -138,27 +186,20 @@ class Agent:
         return [block for r in self.of("user") for block in r["message"]["content"] if block["type"] == "tool_result"]
 
 
-class Mock:
-    """The journal of the scripted server."""
+def arrived(options, prompt):
+    """The requests at the scripted server whose last user message is this prompt, in the order of their arrival. It
+    writes those of every dialect in the form of Chat Completions."""
+    def last_prompt(body):
+        said = [text_of(m["content"]) for m in body["messages"] if m["role"] == "user"]
+        return [text for text in said if text][-1]
 
-    def __init__(self, base):
-        self.base = base
-
-    def requests(self, prompt):
-        """The requests whose last user message is this prompt, in the order of their arrival."""
-        with urllib.request.urlopen(self.base + "/__aimock/journal", timeout=WAIT) as reply:
-            journal = json.load(reply)
-
-        def last_prompt(body):
-            said = [m["content"] for m in body["messages"] if m["role"] == "user"]
-            return "".join(p["text"] for p in said[-1]) if isinstance(said[-1], list) else said[-1]
-
-        return [entry for entry in journal if last_prompt(entry["body"]) == prompt]
+    journal = fetch(options.mock.bare + "/__aimock/journal")
+    return [entry for entry in journal if last_prompt(entry["body"]) == prompt]
 
 
 def text_of(content):
     """The text of a tool result, whichever way it is written."""
-    return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+    return content if isinstance(content, str) else "".join(part.get("text", "") for part in content or [])
 
 
 def success(result, text, turns):
@@ -175,7 +216,7 @@ def one(items):
 
 def real_text(options):
     """A text answer of the real model, piece by piece and whole, with the tokens that its server counted."""
-    agent = Agent(options, options.model, "smollm2-135m", "--include-partial-messages")
+    agent = Agent(options, options.entry(options.model, "smollm2-135m"), "--include-partial-messages")
     agent.prompt("What is the capital of France? Answer in one word.")
     result = agent.until(type="result")
     assert agent.end() == 0
@@ -194,9 +235,12 @@ def real_text(options):
 
 def real_call(options):
     """A forced tool call of the real model, through the adapter and the HTTP exchange."""
-    done = subprocess.run([options.force_call, options.model + "/v1", "smollm2-135m", "What is the weather in Paris?"],
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=WAIT,
-                          env={"PATH": os.environ["PATH"]})
+    with tempfile.TemporaryDirectory(prefix="agentx-") as folder:
+        auth = os.path.join(folder, "auth.json")
+        write_auth(auth, options.entry(options.model, "smollm2-135m"))
+        done = subprocess.run([options.force_call, auth, "What is the weather in Paris?"],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=WAIT,
+                              env={"PATH": os.environ["PATH"]})
     assert done.returncode == 0, done
     lines = done.stdout.decode().splitlines()
     call = json.loads(one(lines))
@@ -205,13 +249,13 @@ def real_call(options):
 
 def mock_text(options):
     """Two prompts of one session; the second request carries the first exchange."""
-    agent = Agent(options, options.mock, "mock-model")
+    agent = Agent(options, options.entry(options.mock, "mock-model"))
     agent.prompt("say hello")
     success(agent.until(type="result"), "Hello from the mock.", 1)
     agent.prompt("please say hello")
     success(agent.until(type="result"), "Hello from the mock.", 1)
     assert agent.end() == 0
-    body = one(Mock(options.mock).requests("please say hello"))["body"]
+    body = one(arrived(options, "please say hello"))["body"]
     talk = [(m["role"], text_of(m["content"])) for m in body["messages"] if m["role"] != "system"]
     assert talk == [("user", "say hello"), ("assistant", "Hello from the mock."), ("user", "please say hello")], talk
     assert body["model"] == "mock-model" and body["stream"] is True, body
@@ -219,7 +263,7 @@ def mock_text(options):
 
 def tool_call(options, prompt, name, given, answer, *arguments):
     """A turn of one tool call that nobody is asked about; the text of its result."""
-    agent = Agent(options, options.mock, "mock-model", *arguments)
+    agent = Agent(options, options.entry(options.mock, "mock-model"), *arguments)
     agent.prompt(prompt)
     success(agent.until(type="result"), answer, 2)
     assert agent.end() == 0
@@ -227,7 +271,7 @@ def tool_call(options, prompt, name, given, answer, *arguments):
     assert (call["name"], call["input"]) == (name, given), call
     result = one(agent.tool_results())
     assert (result["tool_use_id"], result["is_error"]) == (call["id"], False), result
-    first, second = (entry["body"] for entry in Mock(options.mock).requests(prompt))
+    first, second = (entry["body"] for entry in arrived(options, prompt))
     assert name in [tool["function"]["name"] for tool in first["tools"]], first["tools"]
     asked, told = second["messages"][-2:]
     sent = one(asked["tool_calls"])
@@ -255,7 +299,7 @@ def mock_read(options):
 def mock_batch(options):
     """Text and two calls in one answer: a record for each block, results for both, told in call order."""
     pathlib.Path(options.work, "note.txt").write_text("seventeen apples\n")
-    agent = Agent(options, options.mock, "mock-model")
+    agent = Agent(options, options.entry(options.mock, "mock-model"))
     agent.prompt("do both")
     success(agent.until(type="result"), "Both are done.", 2)
     assert agent.end() == 0
@@ -265,7 +309,7 @@ def mock_batch(options):
     ids = [b["id"] for b in agent.blocks() if b["type"] == "tool_use"]
     assert len({r["message"]["id"] for r in agent.of("assistant")}) == 2, "one message id an answer"
     assert sorted(r["tool_use_id"] for r in agent.tool_results()) == sorted(ids), agent.tool_results()
-    second = Mock(options.mock).requests("do both")[1]["body"]
+    second = arrived(options, "do both")[1]["body"]
     assert [m["tool_call_id"] for m in second["messages"] if m["role"] == "tool"] == ids, second["messages"]
 
 
@@ -273,7 +317,7 @@ def asked(options, payload):
     """A turn whose Write asks the host, which answers with this payload."""
     path = pathlib.Path(options.work, "list.txt")
     path.unlink(missing_ok=True)
-    agent = Agent(options, options.mock, "mock-model")
+    agent = Agent(options, options.entry(options.mock, "mock-model"))
     agent.prompt("write the list")
     question = agent.until(type="control_request")
     assert matches(question["request"], subtype="can_use_tool", tool_name="Write",
@@ -305,14 +349,14 @@ def mock_deny(options):
 
 def retried(options, prompt, answer, status):
     """A turn whose first request fails with this status; the two requests."""
-    agent = Agent(options, options.mock, "mock-model")
+    agent = Agent(options, options.entry(options.mock, "mock-model"))
     agent.prompt(prompt)
     success(agent.until(type="result"), answer, 1)
     assert agent.end() == 0
     assert agent.blocks() == [{"type": "text", "text": answer}], agent.blocks()
     assert not [r for r in agent.of("system") if r["subtype"] == "api_retry"], "a retry shows on stdout"
     assert agent.stderr, "a retry is silent"
-    tries = Mock(options.mock).requests(prompt)
+    tries = arrived(options, prompt)
     assert [t["response"]["status"] for t in tries] == [status, 200], tries
     assert tries[0]["body"] == tries[1]["body"], "the second try differs"
     return tries
@@ -332,7 +376,7 @@ def mock_500(options):
 
 def mock_401(options):
     """A refused key is told by its category, is not tried again, and is never shown."""
-    agent = Agent(options, options.mock, "mock-model")
+    agent = Agent(options, options.entry(options.mock, "mock-model"))
     agent.prompt("refuse the key")
     result = agent.until(type="result")
     assert agent.end() == 1
@@ -340,44 +384,152 @@ def mock_401(options):
     shown = one(agent.of("assistant"))
     assert shown["error"] == "authentication_failed", shown
     assert one(shown["message"]["content"])["text"] == "API error: authentication_failed (status 401)", shown
-    assert len(Mock(options.mock).requests("refuse the key")) == 1
+    assert len(arrived(options, "refuse the key")) == 1
 
 
 def mock_cut(options):
     """A stream that breaks off is an error, what came before it is kept, and the session goes on."""
-    agent = Agent(options, options.mock, "mock-model")
+    agent = Agent(options, options.entry(options.mock, "mock-model"))
     agent.prompt("cut the answer")
     result = agent.until(type="result")
     assert matches(result, subtype="error_during_execution", is_error=True, stop_reason="provider_error"), result
     assert result["errors"] and "result" not in result, result
     kept, shown = agent.of("assistant")
-    assert one(kept["message"]["content"])["text"] in ("This answer ", "This answer is cut long "), kept
+    text = one(kept["message"]["content"])["text"]
+    assert "This answer is cut long before its end has been sent.".startswith(text) and text, kept
     assert shown["error"] == "server_error", shown
     agent.prompt("say hello")
     success(agent.until(type="result"), "Hello from the mock.", 1)
     assert agent.end() == 0
 
 
+def mock_early_cut(options):
+    """A connection that ends before the answer begins is tried again, and in the end told."""
+    agent = Agent(options, options.entry(options.mock, "mock-model"))
+    agent.prompt("hang up early")
+    result = agent.until(type="result")
+    assert agent.end() == 1
+    assert matches(result, subtype="error_during_execution", is_error=True, stop_reason="provider_error"), result
+    assert one(agent.of("assistant"))["error"] == "server_error", agent.of("assistant")
+    assert len(agent.stderr) == 3, agent.stderr
+    assert len(arrived(options, "hang up early")) == 4
+
+
+def mock_slow(options):
+    """A slow answer comes piece by piece."""
+    agent = Agent(options, options.entry(options.mock, "mock-model"), "--include-partial-messages")
+    agent.prompt("speak slowly")
+    success(agent.until(type="result"), "slow slow slow slow", 1)
+    assert agent.end() == 0
+    events = [r["event"] for r in agent.of("stream_event")]
+    deltas = [e["delta"]["text"] for e in events if e["type"] == "content_block_delta"]
+    assert len(deltas) == 4 and "".join(deltas) == "slow slow slow slow", deltas
+
+
+def mock_thinking(options):
+    """Reasoning is a block of its own before the text; the effort is asked for in the way of the dialect."""
+    entry = options.entry(options.mock, "mock-model")
+    entry["capabilities"] = {"reasoning": {"efforts": ["low", "high"], "default_effort": "low"}}
+    agent = Agent(options, entry, "--effort", "high")
+    agent.prompt("think first")
+    success(agent.until(type="result"), "Forty-two.", 1)
+    agent.prompt("say hello")
+    success(agent.until(type="result"), "Hello from the mock.", 1)
+    assert agent.end() == 0
+    # Reasoning that is sealed may come without a word; it goes back with the second request.
+    first, second, third = [block for block in agent.blocks() if block.get("thinking") != ""]
+    assert (first["type"], first["thinking"]) == ("thinking", "Six times seven."), first
+    assert second == {"type": "text", "text": "Forty-two."} and third["text"] == "Hello from the mock."
+    told = agent.records[0]["reasoning_capabilities"]
+    assert told == {"supported": True, "efforts": ["low", "high"], "defaultEffort": "low"}, told
+
+
+def asks_over_tls(options, entry, **environment):
+    """The result of one prompt and what stderr says."""
+    agent = Agent(options, entry, **environment)
+    agent.prompt("say hello")
+    result = agent.until(type="result")
+    agent.end()
+    return result, b"".join(agent.stderr).decode()
+
+
+def over_tls(options):
+    """The same entry over HTTPS: it is trusted by `ca_file` or by SSL_CERT_FILE, and not without."""
+    kind, own = DIALECTS[options.dialect](options.mock, "mock-model", options.key)
+    place = next(name for name in ("endpoint", "base_url") if name in own)
+    trusting = options.entry(options.mock, "mock-model", **{
+        place: own[place].replace(options.mock.plain, options.mock.tls)})
+    doubting = {name: value for name, value in trusting.items() if name != "ca_file"}
+    success(asks_over_tls(options, trusting)[0], "Hello from the mock.", 1)
+    success(asks_over_tls(options, doubting, SSL_CERT_FILE=options.mock.ca)[0], "Hello from the mock.", 1)
+    for entry in (doubting, {**trusting, "ca_file": options.mock.ca + ".not"}):
+        result, _ = asks_over_tls(options, entry)
+        assert matches(result, subtype="error_during_execution", stop_reason="provider_error"), result
+        assert "certificate" in one(result["errors"]) or "ca_file" in one(result["errors"]), result
+
+
+def azure_versions(options):
+    """Every form of `api_version` and of the endpoint finds its route; a wrong key is told as such."""
+    if options.dialect != "azure_responses":
+        return
+    for version in ("", "v1", "preview", "2025-04-01-preview"):
+        for path in ("", "/openai/v1/"):
+            entry = options.entry(options.mock, "mock-model", api_version=version, endpoint=options.mock.tls + path)
+            success(asks_over_tls(options, entry)[0], "Hello from the mock.", 1)
+    entry = options.entry(options.mock, "mock-model", api_key="sk-another-0123456789")
+    result, _ = asks_over_tls(options, entry)
+    assert "status 401" in one(result["errors"]), result
+
+
 TESTS = [real_text, real_call, mock_text, mock_time, mock_read, mock_batch, mock_allow, mock_deny, mock_429, mock_500,
-         mock_401, mock_cut]
+         mock_401, mock_cut, mock_early_cut, mock_slow, mock_thinking, over_tls, azure_versions]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for name in ("--agent", "--force-call", "--work", "--key", "--mock", "--model"):
-        parser.add_argument(name, required=True)
-    options = parser.parse_args()
+def run(options):
+    """All tests in one dialect; how many failed."""
     failed = 0
     for test in TESTS:
         try:
             test(options)
-            print("pass  %-10s %s" % (test.__name__, test.__doc__), flush=True)
+            verdict, trace = "pass", ""
         except Exception:
             failed += 1
-            print("FAIL  %-10s %s\n%s" % (test.__name__, test.__doc__, traceback.format_exc()), flush=True)
+            verdict, trace = "FAIL", "\n" + traceback.format_exc()
+        print("%s  %-16s %-14s %s%s" % (verdict, options.dialect, test.__name__, test.__doc__.split("\n")[0], trace),
+              flush=True)
         while Agent.started:
             Agent.started.pop().kill()
-    print("%d passed, %d failed" % (len(TESTS) - failed, failed))
+    return failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    for name in ("--agent", "--force-call", "--work", "--key", "--fixtures"):
+        parser.add_argument(name, required=True)
+    for name in ("--mock", "--model"):
+        parser.add_argument(name, required=True, nargs=4, metavar=("SERVER", "GATE", "HTTPS", "CA"))
+    parser.add_argument("dialects", nargs="*", metavar="DIALECT", help=", ".join(DIALECTS))
+    arguments = parser.parse_args()
+    dialects = arguments.dialects or list(DIALECTS)
+    if unknown := set(dialects) - set(DIALECTS):
+        parser.error("expected some of %s, not %s" % (", ".join(DIALECTS), ", ".join(sorted(unknown))))
+    with open(arguments.fixtures, encoding="utf-8") as file:
+        fixtures = json.load(file)
+    failed = 0
+    for dialect in dialects:
+        options = Options(arguments, dialect)
+        # Counters and journal begin anew.
+        fetch(options.mock.bare + "/__aimock/reset", {})
+        fetch(options.mock.bare + "/__aimock/fixtures", fixtures)
+        before = [server.counts() for server in (options.mock, options.model)]
+        failed += run(options)
+        after = [server.counts() for server in (options.mock, options.model)]
+        valid, invalid = (sum(a[name] - b[name] for a, b in zip(after, before)) for name in ("valid", "invalid"))
+        good = valid >= CHECKED and invalid == 0
+        failed += not good
+        print("%s  %-16s requests held against the vendor's types: %d valid, %d invalid"
+              % ("pass" if good else "FAIL", dialect, valid, invalid), flush=True)
+    print("%d passed, %d failed" % (len(dialects) * (len(TESTS) + 1) - failed, failed))
     return 1 if failed else 0
 
 

@@ -10,10 +10,8 @@ const CHUNK: usize = 64 * 1024;
 
 fn corpora(criterion: &mut Criterion<CpuTime>) {
     for name in corpus::NAMES {
-        match corpus::load(name) {
-            Ok(corpus) => decoding(criterion, &corpus),
-            Err(error) => eprintln!("{name} is left out: {error}"),
-        }
+        let corpus = corpus::load(name).unwrap_or_else(|error| corpus::unavailable(name, &*error));
+        decoding(criterion, &corpus);
     }
 }
 

@@ -9,3 +9,6 @@ pub mod base;
 pub mod corpus;
 pub mod cpu;
 pub mod decode;
+pub mod encode;
+pub mod output;
+pub mod plain;

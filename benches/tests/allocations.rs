@@ -1,9 +1,10 @@
 //! What the core allocates, counted by the allocator itself.
 
-use agentx_benches::decode;
+use agentx_benches::{decode, encode};
 use agentx_core::frame::Framer;
 use agentx_core::json::{RawJson, ScanLimits, Scanner, Writer};
 use agentx_core::limits::Limits;
+use agentx_core::link::Link;
 
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
@@ -59,6 +60,22 @@ fn the_steady_state_allocates_nothing() {
         buffer = writer.finish();
     });
     assert_eq!(writing, 0, "a record into a buffer that was used before");
+
+    // A record that leaves owns its bytes, since another thread writes them.
+    let guard = encode::guard();
+    let mut link = Link::new(&Limits::DEFAULT, String::new(), false);
+    let sending = blocks(|| {
+        for _ in 0..100 {
+            let sent = link.send(&guard, |writer| {
+                writer.begin_object();
+                writer.member_str("text", "a \"b\"\n\u{1b}[0m");
+                writer.end_object();
+            });
+            assert_eq!(sent, Ok(()));
+            assert!(link.poll().is_some());
+        }
+    });
+    assert_eq!(sending, 100, "one for each record through the link");
 
     let line = RECORDS.lines().next().expect("a line");
     let value = scanner

@@ -82,8 +82,14 @@ impl Guard {
         if raw.is_empty() {
             return Ok(Self(None));
         }
-        let escaped = raw.iter().map(|literal| decode::escaped(literal));
-        let written = AhoCorasick::new(raw.iter().cloned().chain(escaped));
+        let mut written = raw.clone();
+        written.extend(raw.iter().map(|literal| decode::escaped(literal)));
+        written.sort_unstable();
+        written.dedup();
+        // Of the kinds of matches only the leftmost ones have a search by vectors.
+        let written = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostFirst)
+            .build(written);
         let plain = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
             .build(&raw);

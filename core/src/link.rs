@@ -160,7 +160,7 @@ impl Link {
         if self.latched {
             return Err(Refused::Latched);
         }
-        let mut writer = Writer::new();
+        let mut writer = Writer::with_buffer(Vec::with_capacity(FIRST_BYTES));
         write(&mut writer);
         self.enqueue(guard, writer.finish())
     }
@@ -253,6 +253,9 @@ impl Link {
         self.fifo.is_empty()
     }
 }
+
+/// Memory taken for a record before its length is known, in bytes; most need no more.
+const FIRST_BYTES: usize = 512;
 
 /// Bytes of an offending line that are kept so that it can be shown.
 const SOURCE_BYTES: usize = 32 * 1024;

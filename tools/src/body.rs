@@ -1,7 +1,9 @@
-//! The bodies of the built-in tools, one module each.
+//! The bodies of the tools, one module each.
 
 pub(crate) mod bash;
+pub(crate) mod command;
 pub(crate) mod edit;
+mod ending;
 pub(crate) mod glob;
 pub(crate) mod grep;
 pub(crate) mod read;

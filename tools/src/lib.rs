@@ -1,6 +1,6 @@
 //! Blocking, cancellable tool bodies of AgentX.
 //!
-//! [`builtin_specs`] is what the model is told, [`Toolbox::run`] what runs on a
+//! [`builtin_specs`] and [`CommandTools::specs`] are what the model is told, [`Toolbox::run`] what runs on a
 //! pool thread for one call, and [`CancelToken`] what ends it early. A body
 //! never panics on what a model, a file or the system gives it: every fault is
 //! a [`ToolOutcome`](agentx_core::tool::ToolOutcome) that says what and where.
@@ -28,6 +28,7 @@
 
 mod body;
 mod cancel;
+mod command;
 mod environment;
 mod ignore;
 mod input;
@@ -44,6 +45,7 @@ mod toolbox;
 mod walk;
 
 pub use cancel::CancelToken;
+pub use command::{CommandFault, CommandTool, CommandTools, Declaration};
 pub use limits::{EndingLimits, ToolLimits};
 pub use spec::builtin_specs;
 pub use text::Capture;

@@ -19,6 +19,11 @@ pub struct ToolLimits {
     pub bash_timeout_max: Duration,
     /// Bytes of a Bash command; the system's own bound for one argument.
     pub command_bytes: usize,
+    /// Bytes of stdout in which a command tool can answer with an object; a
+    /// longer answer is plain text.
+    pub command_answer_bytes: usize,
+    /// Characters shown of the end of a failed command tool's stderr.
+    pub command_stderr_chars: usize,
     /// How the processes of a child are ended.
     pub ending: EndingLimits,
     /// Lines of one Read.
@@ -56,6 +61,8 @@ impl Default for ToolLimits {
             bash_timeout: Duration::from_secs(120),
             bash_timeout_max: Duration::from_secs(600),
             command_bytes: 131_071,
+            command_answer_bytes: 4 << 20,
+            command_stderr_chars: 4_000,
             ending: EndingLimits::default(),
             read_lines: 2_000,
             read_line_chars: 2_000,
@@ -95,6 +102,30 @@ impl Default for EndingLimits {
         }
     }
 }
+
+/// Command tools of a session.
+pub(crate) const MAX_COMMAND_TOOLS: usize = 128;
+
+/// Bytes of the name of a command tool: what model APIs take.
+pub(crate) const TOOL_NAME_BYTES: usize = 64;
+
+/// Bytes of what the model is told of a command tool.
+pub(crate) const TOOL_DESCRIPTION_BYTES: usize = 16 << 10;
+
+/// Bytes of the schema of a command tool's input.
+pub(crate) const TOOL_SCHEMA_BYTES: usize = 64 << 10;
+
+/// Words of the command of a command tool.
+pub(crate) const COMMAND_WORDS: usize = 256;
+
+/// Bytes of one such word.
+pub(crate) const COMMAND_WORD_BYTES: usize = 64 << 10;
+
+/// How long a command tool may run at most.
+pub(crate) const MAX_COMMAND_TIMEOUT: Duration = Duration::from_secs(3_600);
+
+/// Parts of a command tool's answer that are passed on.
+pub(crate) const MAX_ANSWER_PARTS: usize = 64;
 
 /// Bytes of a path that a call names.
 pub(crate) const MAX_PATH_BYTES: usize = 4_096;

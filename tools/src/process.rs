@@ -51,6 +51,8 @@ pub struct Job<'a> {
     pub stderr: Stderr,
     /// Characters kept of each stream, half from its start and half from its end.
     pub keep_chars: usize,
+    /// Bytes up to which stdout is also kept as it is.
+    pub keep_bytes: usize,
     /// Credentials that are replaced in what is kept (DEC-30).
     pub guard: &'a Guard,
     /// How long it may run.
@@ -80,7 +82,6 @@ pub enum Stderr {
 }
 
 /// How a child that was started came to its end.
-#[derive(Debug)]
 pub struct Finished {
     /// Why it ended.
     pub end: End,
@@ -88,6 +89,20 @@ pub struct Finished {
     pub stdout: Capture,
     /// What it wrote to stderr where kept apart, else empty.
     pub stderr: Capture,
+    /// Stdout as it is, credentials included; `None` when it is longer than was
+    /// to be kept.
+    pub raw: Option<Vec<u8>>,
+}
+
+/// Without what the child wrote, which may hold secrets.
+impl fmt::Debug for Finished {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Finished")
+            .field("end", &self.end)
+            .field("stdout_chars", &self.stdout.total_chars())
+            .field("stderr_chars", &self.stderr.total_chars())
+            .finish_non_exhaustive()
+    }
 }
 
 /// Why a child ended.
@@ -152,6 +167,7 @@ pub fn run(job: &Job<'_>, cancel: &CancelToken) -> Result<Finished, StartError> 
         pipes,
         stdout: Capture::new(job.keep_chars, job.guard),
         stderr: Capture::new(job.keep_chars, job.guard),
+        raw: Some(Vec::new()),
         phase: Phase::Running,
         until: now.checked_add(job.timeout),
         why: None,
@@ -243,6 +259,8 @@ struct Running<'a> {
     pipes: Pipes<'a>,
     stdout: Capture,
     stderr: Capture,
+    /// Stdout as it is, while it is short enough.
+    raw: Option<Vec<u8>>,
     phase: Phase,
     /// When the phase ends by itself; `None` is never.
     until: Option<Instant>,
@@ -292,7 +310,8 @@ impl Running<'_> {
                 self.write_stdin();
             }
             if ready.stdout {
-                drain(&mut self.pipes.stdout, &mut self.stdout, &mut buffer);
+                let read = drain(&mut self.pipes.stdout, &mut self.stdout, &mut buffer);
+                self.keep_raw(read);
             }
             if ready.stderr {
                 drain(&mut self.pipes.stderr, &mut self.stderr, &mut buffer);
@@ -314,6 +333,15 @@ impl Running<'_> {
             end,
             stdout: self.stdout,
             stderr: self.stderr,
+            raw: self.raw,
+        }
+    }
+
+    fn keep_raw(&mut self, bytes: &[u8]) {
+        let fits = |raw: &Vec<u8>| raw.len() + bytes.len() <= self.job.keep_bytes;
+        self.raw = self.raw.take().filter(fits);
+        if let Some(raw) = &mut self.raw {
+            raw.extend_from_slice(bytes);
         }
     }
 
@@ -376,6 +404,10 @@ impl Running<'_> {
     /// Moves to the next phase when it is time.
     fn step(&mut self, ready: &Ready, now: Instant) {
         if ready.over {
+            if self.phase == Phase::Running && self.cancel.is_cancelled() {
+                // It was killed before this thread could look.
+                self.why = Some(End::Cancelled);
+            }
             // The leader is a zombie: its id still names its group.
             self.signal(Signal::KILL);
             self.enter(Phase::Draining, self.job.ending.aftermath, now);
@@ -444,14 +476,19 @@ impl Pipes<'_> {
     }
 }
 
-/// Reads once; closes the pipe at its end.
-fn drain(pipe: &mut Option<PipeReader>, into: &mut Capture, buffer: &mut [u8]) {
-    let Some(reader) = pipe else { return };
+/// Reads once and gives what it read; closes the pipe at its end.
+fn drain<'b>(pipe: &mut Option<PipeReader>, into: &mut Capture, buffer: &'b mut [u8]) -> &'b [u8] {
+    let Some(reader) = pipe else { return &[] };
     match reader.read(buffer) {
-        Ok(n) if n > 0 => into.push(&buffer[..n]),
+        Ok(n) if n > 0 => {
+            let read = &buffer[..n];
+            into.push(read);
+            return read;
+        }
         Err(fault) if is_transient(&fault) => {}
         Ok(_) | Err(_) => *pipe = None,
     }
+    &[]
 }
 
 fn is_transient(fault: &io::Error) -> bool {

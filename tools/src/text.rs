@@ -155,6 +155,28 @@ impl Capture {
         text.push_str(last_chars(tail, last));
         text
     }
+
+    /// The end of the stream in at most `chars` characters, which must not be
+    /// more than half of those that are kept; what was cut before it is told.
+    #[must_use]
+    pub fn tail(&self, chars: usize) -> String {
+        let Kept {
+            head,
+            tail,
+            total_chars,
+            ..
+        } = &self.kept;
+        let fits = u64::try_from(chars).is_ok_and(|chars| *total_chars <= chars);
+        if fits {
+            return format!("{head}{tail}");
+        }
+        let room = chars.saturating_sub(cut_note(*total_chars).chars().count());
+        let last = last_chars(tail, room);
+        // A tail that is shorter was never trimmed, so the head stands before it.
+        let before = last_chars(head, room - last.chars().count());
+        let cut = total_chars.saturating_sub(room as u64);
+        format!("{}{before}{last}", cut_note(cut).trim_start())
+    }
 }
 
 impl Kept {

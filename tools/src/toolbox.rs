@@ -1,13 +1,15 @@
-//! The built-in tools behind one door.
+//! All tools behind one door.
 
 use crate::body;
 use crate::cancel::CancelToken;
+use crate::command::CommandTools;
 use crate::limits::ToolLimits;
 use crate::place::Fence;
+use crate::spec::builtin_specs;
 use crate::stop::Stop;
 use crate::text::{cut_result, shown};
 use agentx_core::guard::Guard;
-use agentx_core::tool::{ToolContent, ToolOutcome, ToolRequest};
+use agentx_core::tool::{ToolContent, ToolOutcome, ToolRequest, ToolSpec};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -22,6 +24,8 @@ pub struct ToolboxConfig {
     /// The environment that children start from. `AGENTX_HOME` is taken out, and
     /// a `PATH` put in where there is none.
     pub environment: BTreeMap<OsString, OsString>,
+    /// Tools that are commands of the settings.
+    pub commands: CommandTools,
     /// The program that `Bash` runs, with `-c` and the command.
     pub shell: PathBuf,
     /// Credentials that no answer may carry (DEC-30).
@@ -34,7 +38,7 @@ pub struct ToolboxConfig {
 
 impl ToolboxConfig {
     /// A configuration with the system's clock, the specified limits, no
-    /// credentials, and the shell `/bin/bash`, or `/bin/sh` where that does not
+    /// command tools, no credentials, and the shell `/bin/bash`, or `/bin/sh` where that does not
     /// exist.
     #[must_use]
     pub fn new(home: impl Into<PathBuf>, environment: BTreeMap<OsString, OsString>) -> Self {
@@ -47,10 +51,19 @@ impl ToolboxConfig {
             } else {
                 "/bin/sh".into()
             },
+            commands: CommandTools::default(),
             guard: Guard::default(),
             clock: SystemTime::now,
             limits: ToolLimits::default(),
         }
+    }
+
+    /// All tools, as the model is told of them: the built-in ones first.
+    #[must_use]
+    pub fn specs(&self) -> Vec<ToolSpec> {
+        let mut specs = builtin_specs();
+        specs.extend(self.commands.specs());
+        specs
     }
 
     /// The home folder of the user, as children see it.
@@ -65,13 +78,14 @@ impl fmt::Debug for ToolboxConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ToolboxConfig")
             .field("home", &self.home)
+            .field("commands", &self.commands.names().collect::<Vec<_>>())
             .field("shell", &self.shell)
             .field("limits", &self.limits)
             .finish_non_exhaustive()
     }
 }
 
-/// Runs the built-in tools. Calls may run side by side (DEC-26).
+/// Runs the tools. Calls may run side by side (DEC-26).
 #[derive(Clone, Debug)]
 pub struct Toolbox {
     config: ToolboxConfig,
@@ -106,10 +120,13 @@ impl Toolbox {
             "Write" => text(body::write::run(&call)),
             "Edit" => text(body::edit::run(&call)),
             "Bash" => body::bash::run(&call),
-            other => {
-                let other = shown(other, call.guard());
-                Err(Stop::fault(format!("There is no tool `{other}`.")))
-            }
+            other => match self.config.commands.get(other) {
+                Some(tool) => body::command::run(&call, tool),
+                None => {
+                    let other = shown(other, call.guard());
+                    Err(Stop::fault(format!("There is no tool `{other}`.")))
+                }
+            },
         });
         call.close(answer.unwrap_or_else(ToolOutcome::from))
     }

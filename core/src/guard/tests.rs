@@ -105,6 +105,25 @@ fn our_own_escapes_are_known_without_decoding() {
 
 // covers: WIRE-013
 #[test]
+fn every_spelling_of_every_control_is_seen() {
+    for c in (0..0x20).chain([0x22, 0x2f, 0x5c, 0x7f, 0x2028, 0x2029]) {
+        let character = char::from_u32(c).unwrap();
+        let literal = format!("ab{character}cd");
+        let guard = guard(&[&literal]);
+        assert_eq!(guard.check(&record(&literal)), Err(Leak), "{c:x}");
+        for spelled in [format!("\\u{c:04x}"), format!("\\u{c:04X}")] {
+            for rest in ["cd", "c\\u0064"] {
+                let line = format!("{{\"a\":\"ab{spelled}{rest}\"}}\n");
+                assert_eq!(guard.check(line.as_bytes()), Err(Leak), "{line}");
+            }
+            let line = format!("{{\"a\":\"ab{spelled}d\"}}\n");
+            assert_eq!(guard.check(line.as_bytes()), Ok(()), "{line}");
+        }
+    }
+}
+
+// covers: WIRE-013
+#[test]
 fn bytes_that_are_no_record_are_searched_as_they_stand() {
     let guard = guard(&[KEY]);
     assert_eq!(guard.check(b"\"never closed \\u0073"), Ok(()));

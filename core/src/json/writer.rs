@@ -67,6 +67,24 @@ impl Writer {
         self.comma = false;
     }
 
+    /// Names the member whose value comes next; `spelled` is how that stands
+    /// behind another member: `,"name":`. For declared names, which are known
+    /// when this is compiled and need no escape.
+    #[inline]
+    pub(crate) fn named(&mut self, spelled: &'static str) {
+        let first = usize::from(!self.comma);
+        let text = spelled.as_bytes().get(first..).unwrap_or_default();
+        self.out.extend_from_slice(text);
+        self.comma = false;
+    }
+
+    /// A declared member that always has the same value: `,"name":value`.
+    #[inline]
+    pub(crate) fn constant(&mut self, spelled: &'static str) {
+        self.named(spelled);
+        self.comma = true;
+    }
+
     /// A string.
     pub fn string(&mut self, text: &str) {
         self.separate();

@@ -24,7 +24,7 @@
 pub(crate) mod fits;
 mod macros;
 
-pub(crate) use macros::{constant, member, object, put, record, union, wire, words};
+pub(crate) use macros::{constant, member, object, put, record, spelled, union, wire, words};
 
 use crate::json::{RawJson, ScanError, Writer};
 use alloc::boxed::Box;

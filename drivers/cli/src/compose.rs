@@ -33,6 +33,8 @@ pub(crate) struct Parts<'a> {
     pub(crate) registry: &'a Registry,
     /// The one to use.
     pub(crate) entry: &'a Entry,
+    /// The reasoning effort to ask it for.
+    pub(crate) effort: Option<Arc<str>>,
     /// Text of its script file, where it names one.
     pub(crate) script: Option<String>,
     /// Working directory, absolute.
@@ -101,9 +103,9 @@ impl Parts<'_> {
             session_id: None,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             cwd: self.cwd.clone(),
-            provider: selected(self.entry)?,
+            provider: self.selected()?,
             initialize: self.initialize()?,
-            tools: agentx_tools::builtin_specs().into(),
+            tools: self.tools.specs().into(),
             system: Some(system_prompt(&self.cwd).into()),
             permission_mode: self.permission_mode,
             host_answers: self.host_answers,
@@ -118,6 +120,22 @@ impl Parts<'_> {
             metadata: Guard::new(keys().chain(self.registry.routing_values()))
                 .map_err(Refusal::new)?,
             limits: Limits::default(),
+        })
+    }
+
+    /// The selected provider as the session tells of it (WIRE-023): the efforts
+    /// are those declared, whichever of them is used.
+    fn selected(&self) -> Result<Provider, Refusal> {
+        let public = self.entry.descriptor();
+        Ok(Provider {
+            id: Arc::clone(&self.entry.id),
+            kind: public.provider_type.into(),
+            model: Arc::clone(&self.entry.model),
+            reasoning: reasoning(public.efforts, public.default_effort)?,
+            effort: self.effort.clone(),
+            pricing: self.entry.pricing,
+            context_window: self.entry.limits.context_window,
+            max_output_tokens: self.entry.limits.max_output_tokens,
         })
     }
 
@@ -178,22 +196,8 @@ fn frames() -> String {
 /// The one output style there is.
 const OUTPUT_STYLE: &str = "default";
 
-/// The selected provider as the session tells of it (WIRE-023).
-fn selected(entry: &Entry) -> Result<Provider, Refusal> {
-    let public = entry.descriptor();
-    Ok(Provider {
-        id: Arc::clone(&entry.id),
-        kind: public.provider_type.into(),
-        model: Arc::clone(&entry.model),
-        reasoning: reasoning(public.efforts, public.default_effort)?,
-        effort: entry.default_effort.clone(),
-        pricing: entry.pricing,
-        context_window: entry.limits.context_window,
-        max_output_tokens: entry.limits.max_output_tokens,
-    })
-}
-
-fn described(public: Descriptor, selected: bool) -> Result<ProviderDescriptor, Refusal> {
+/// A provider as the catalogue shows it (WIRE-024).
+pub(crate) fn described(public: Descriptor, selected: bool) -> Result<ProviderDescriptor, Refusal> {
     Ok(ProviderDescriptor::from(ProviderIdentity {
         id: public.id,
         provider_type: public.provider_type.into(),

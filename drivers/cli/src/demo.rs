@@ -55,6 +55,7 @@ pub(crate) fn run(output: OutputFormat) -> Result<u8, Refusal> {
     let parts = Parts {
         registry: &registry,
         entry: registry.select(None)?,
+        effort: None,
         script: Some(SCRIPT.to_owned()),
         cwd: folder.name().to_owned(),
         permission_mode: PermissionMode::Default,

@@ -16,6 +16,7 @@
 
 mod compose;
 mod demo;
+mod discover;
 mod home;
 mod logging;
 mod money;
@@ -44,6 +45,7 @@ fn run() -> u8 {
     let status = options::read(std::env::args_os()).and_then(|invocation| match invocation {
         Invocation::Run(options) => session::run(*options),
         Invocation::Demo(output) => demo::run(output),
+        Invocation::List(format) => discover::text(format).map(|text| say(&text)),
         Invocation::Say(text) => Ok(say(&text)),
     });
     status.unwrap_or_else(|refusal: Refusal| {

@@ -1,11 +1,13 @@
 //! The command line: what was asked for, or why it cannot be had
 //! (configuration, "Commands").
 
+mod discovery;
 mod plan;
 #[cfg(test)]
 mod tests;
 mod words;
 
+pub(crate) use discovery::ListFormat;
 pub(crate) use plan::{Plan, Source, Terminals};
 pub(crate) use words::{InputFormat, OutputFormat, Profile, profile};
 
@@ -22,8 +24,7 @@ pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (agentx)\n
 
 /// Options of the contract that this version does not have. They are refused
 /// by name, so that nobody takes them for a typing error.
-const NOT_YET: [&str; 15] = [
-    "--effort",
+const NOT_YET: [&str; 13] = [
     "--attachment",
     "--resume",
     "--continue",
@@ -37,7 +38,6 @@ const NOT_YET: [&str; 15] = [
     "--tools",
     "--no-tools",
     "--driver",
-    "--list-providers",
 ];
 
 const AFTER_HELP: &str = "\
@@ -50,6 +50,8 @@ Examples:
       The prompt, a newline, and the text on stdin
   agentx -p --input-format stream-json --output-format stream-json
       Serve a host program: one JSON record a line, both ways
+  agentx --list-providers
+      Show the providers of auth.json; with --output-format json for programs
 
 Files:
   $AGENTX_HOME/auth.json   The providers; mode 0600 in a folder of mode 0700.
@@ -74,7 +76,7 @@ Exit status:
     disable_version_flag = true,
     disable_help_subcommand = true,
     args_conflicts_with_subcommands = true,
-    override_usage = "agentx [OPTIONS] [PROMPT]\n       agentx demo [--output-format FORMAT]",
+    override_usage = "agentx [OPTIONS] [PROMPT]\n       agentx demo [--output-format FORMAT]\n       agentx --list-providers [--output-format text|json]",
     subcommand_help_heading = "Subcommands",
     after_help = AFTER_HELP
 )]
@@ -97,6 +99,14 @@ pub(crate) struct Options {
     /// Provider to use, an id of auth.json [default: the only one, or its default]
     #[arg(long, value_name = "ID")]
     provider: Option<String>,
+
+    /// Reasoning effort, one that the provider declares [default: its default]
+    #[arg(long, value_name = "E")]
+    effort: Option<String>,
+
+    /// Show the providers and end; takes no other option but --output-format
+    #[arg(long)]
+    list_providers: bool,
 
     /// Folder to work in [default: the current one]
     #[arg(long, value_name = "DIR")]
@@ -166,6 +176,8 @@ pub(crate) enum Invocation {
     Run(Box<Options>),
     /// Show one.
     Demo(OutputFormat),
+    /// Show the providers (WIRE-026).
+    List(ListFormat),
     /// Say something on stdout: help or version.
     Say(String),
 }
@@ -177,6 +189,9 @@ pub(crate) enum Invocation {
 /// A usage error: what is wrong with which argument, and what was expected.
 pub(crate) fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Invocation, Refusal> {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
+    if let Some(format) = discovery::read(arguments.get(1..).unwrap_or_default()) {
+        return format.map(Invocation::List);
+    }
     let options = match Options::try_parse_from(&arguments) {
         Ok(options) => options,
         Err(error) => return explain(&error, arguments.get(1)),

@@ -38,6 +38,7 @@ pub(crate) fn run(options: Options) -> Result<u8, Refusal> {
     let parts = Parts {
         registry: &registry,
         entry,
+        effort: entry.effort(plan.effort.as_deref())?,
         script: script.map(|name| home.script(name)).transpose()?,
         cwd: working_directory(plan.cwd.as_deref())?,
         permission_mode: plan.permission_mode,

@@ -68,3 +68,55 @@ pub fn connect_failure(error: &io::Error) -> ConnectFailure {
         _ => ConnectFailure::Other,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(host: &str) -> Target {
+        Target {
+            host: host.to_owned(),
+            port: 443,
+            tls: false,
+            ca_file: None,
+        }
+    }
+
+    #[test]
+    fn an_address_is_its_own_place() {
+        let trust = TrustStore::new();
+        for host in ["127.0.0.1", "::1"] {
+            let place = resolve(&target(host), &trust).unwrap();
+            let found: Vec<_> = place.addresses.iter().map(|a| a.ip().to_string()).collect();
+            assert_eq!(found, [host]);
+            assert!(place.tls.is_none());
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_told() {
+        let trust = TrustStore::new();
+        let nowhere = resolve(&target("nowhere.invalid"), &trust).map(drop);
+        let expected = DialFailure::Connect(ConnectFailure::NameNotFound);
+        assert_eq!(nowhere, Err(expected));
+        let untrusted = Target {
+            tls: true,
+            ca_file: Some("/nonexistent/ca.pem".into()),
+            ..target("127.0.0.1")
+        };
+        let failure = resolve(&untrusted, &trust).map(drop);
+        assert_eq!(failure, Err(DialFailure::Tls(TlsFault::CaFile)));
+    }
+
+    #[test]
+    fn refusals_are_told_apart() {
+        for (kind, failure) in [
+            (ErrorKind::ConnectionRefused, ConnectFailure::Refused),
+            (ErrorKind::HostUnreachable, ConnectFailure::Unreachable),
+            (ErrorKind::NetworkUnreachable, ConnectFailure::Unreachable),
+            (ErrorKind::PermissionDenied, ConnectFailure::Other),
+        ] {
+            assert_eq!(connect_failure(&kind.into()), failure);
+        }
+    }
+}

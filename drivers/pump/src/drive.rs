@@ -12,6 +12,9 @@
 //! }
 //! ```
 //!
+//! One step may decode an event of megabytes, so a drive belongs on a thread
+//! beside the session's loop (DEC-28).
+//!
 //! A run that panics has failed, with a fixed text, and so has one whose driver
 //! is dropped before the run said how it ended: a turn never waits for nobody.
 

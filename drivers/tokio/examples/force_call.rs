@@ -1,8 +1,8 @@
-//! Asks a model behind a Chat Completions endpoint for one forced tool call and
-//! prints it as a JSON line.
+//! Asks the default provider of a registry for one forced tool call and prints
+//! it as a JSON line.
 //!
 //! ```text
-//! cargo run -p agentx-tokio --example force_call -- BASE_URL MODEL PROMPT
+//! cargo run -p agentx-tokio --example force_call -- AUTH_JSON PROMPT
 //! ```
 
 use agentx_core::json::{RawJson, Writer};
@@ -21,9 +21,10 @@ use std::sync::Arc;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [base_url, model, prompt] = arguments.as_slice() else {
-        return Err("usage: force_call BASE_URL MODEL PROMPT".into());
+    let [auth, prompt] = arguments.as_slice() else {
+        return Err("usage: force_call AUTH_JSON PROMPT".into());
     };
+    // The binary looks at the file itself; here its bytes will do.
     let private = FileFacts {
         regular: true,
         mode: 0o600,
@@ -32,10 +33,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         home_mode: 0o700,
         home_owned: true,
     };
-    let registry = Registry::parse(registry(base_url, model).as_bytes(), &private)?;
-    let mut provider = Provider::build(registry.select(None)?, None)?;
+    let registry = Registry::parse(&std::fs::read(auth)?, &private)?;
+    let entry = registry.select(None)?;
+    let mut provider = Provider::build(entry, None)?;
     let call = provider.begin(request(prompt)?, 1, WallTime(0));
-    let run = ModelRun::new(call, None, Limits::DEFAULT);
+    let run = ModelRun::new(call, entry.api_key.clone(), Limits::DEFAULT);
     let mut name = String::new();
     let mut arguments = String::new();
     let mut failure = None;
@@ -57,27 +59,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     line.push(b'\n');
     std::io::stdout().write_all(&line)?;
     Ok(())
-}
-
-fn registry(base_url: &str, model: &str) -> String {
-    let mut w = Writer::new();
-    w.begin_object();
-    w.member_u64("version", 2);
-    w.key("providers");
-    w.begin_array();
-    w.begin_object();
-    w.member_str("id", "model");
-    w.member_str("type", "openai_compatible");
-    w.key("openai_compatible");
-    w.begin_object();
-    w.member_str("base_url", base_url);
-    w.member_str("model", model);
-    w.member_str("api", "chat_completions");
-    w.end_object();
-    w.end_object();
-    w.end_array();
-    w.end_object();
-    String::from_utf8_lossy(&w.finish()).into_owned()
 }
 
 fn request(prompt: &str) -> Result<ModelRequest, Box<dyn Error>> {

@@ -117,8 +117,9 @@ impl Task {
 async fn dial(target: Target, trust: Arc<TrustStore>) -> Dialled {
     let resolved = spawn_blocking(move || resolve(&target, &trust)).await;
     let place = resolved.unwrap_or(Err(DialFailure::Connect(ConnectFailure::Other)))?;
-    let socket = connect(place.addresses.into_iter()).await;
-    let socket = socket.map_err(DialFailure::Connect)?;
+    let socket = connect(place.addresses)
+        .await
+        .map_err(DialFailure::Connect)?;
     // Latency matters more than packets; without it the call still works.
     let _ = socket.set_nodelay(true);
     Ok((socket, place.tls))
@@ -126,22 +127,18 @@ async fn dial(target: Target, trust: Arc<TrustStore>) -> Dialled {
 
 /// Tries one address after the other. The next one does not wait for one that
 /// neither answers nor refuses; whichever stands first is taken.
-async fn connect(
-    mut addresses: impl Iterator<Item = SocketAddr>,
-) -> Result<TcpStream, ConnectFailure> {
+async fn connect(addresses: Vec<SocketAddr>) -> Result<TcpStream, ConnectFailure> {
+    let mut addresses = addresses.into_iter();
     let mut attempts = JoinSet::new();
     let mut failure = ConnectFailure::NameNotFound;
     loop {
-        let next = addresses.next();
-        let more = next.is_some();
-        if let Some(address) = next {
-            attempts.spawn(TcpStream::connect(address));
-        }
+        let next = addresses.next().map(TcpStream::connect);
+        let more = next.map(|attempt| attempts.spawn(attempt)).is_some();
         let alone = if more { NEXT_ADDRESS } else { Duration::MAX };
         match tokio::time::timeout(alone, attempts.join_next()).await {
             Ok(Some(Ok(Ok(socket)))) => return Ok(socket),
             Ok(Some(Ok(Err(error)))) => failure = connect_failure(&error),
-            Ok(None) if !more => return Err(failure),
+            Ok(None) => return Err(failure),
             // An attempt that broke off, or the next address is due.
             Ok(_) | Err(_) => {}
         }

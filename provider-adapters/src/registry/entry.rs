@@ -1,6 +1,6 @@
 //! One provider of the registry.
 
-use super::{Descriptor, Pricing, Secret};
+use super::{Descriptor, Pricing, RegistryError, Secret};
 use crate::http::BaseUrl;
 use std::sync::Arc;
 
@@ -44,6 +44,34 @@ impl Entry {
             Route::Scripted(ScriptSource::File(name)) => Some(name),
             _ => None,
         }
+    }
+
+    /// The reasoning effort that a process runs with: the one asked for, else
+    /// the default. `None` where the entry declares none (DEC-46).
+    ///
+    /// # Errors
+    ///
+    /// One that the entry does not declare; names those that it does.
+    pub fn effort(&self, asked: Option<&str>) -> Result<Option<Arc<str>>, RegistryError> {
+        let Some(asked) = asked else {
+            return Ok(self.default_effort.clone());
+        };
+        if let Some(known) = self.efforts.iter().find(|effort| ***effort == *asked) {
+            return Ok(Some(Arc::clone(known)));
+        }
+        // What was asked for is not shown: it may be anything.
+        Err(RegistryError(if self.efforts.is_empty() {
+            format!(
+                "auth.json: id {:?} declares no efforts, so --effort has nothing to choose from",
+                &*self.id
+            )
+        } else {
+            format!(
+                "auth.json: id {:?} does not declare the effort given by --effort; it declares: {}",
+                &*self.id,
+                self.efforts.join(", ")
+            )
+        }))
     }
 
     /// The public face (WIRE-024).

@@ -57,7 +57,7 @@ pub(super) fn check_collisions(entries: &[Entry]) -> Result<(), RegistryError> {
 
 /// Refuses a registry of which a key or a route occurs in `public`.
 pub(super) fn check_public(entries: &[Entry], public: &str) -> Result<(), RegistryError> {
-    let what = "the value occurs in what the session tells of itself";
+    let what = "the value occurs in what would be told in public";
     for entry in entries {
         let key = entry.api_key.as_ref();
         if key.is_some_and(|key| found(public, key.expose())) {

@@ -25,19 +25,9 @@ pub(super) struct Answer {
     items: Items,
     text: Channel,
     thinking: Channel,
-    block: Block,
+    /// The last delta was reasoning that more may follow.
+    reasoning: bool,
     room: Room,
-}
-
-/// What the last delta with content belonged to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Block {
-    #[default]
-    Other,
-    /// Reasoning that more may follow.
-    Thinking,
-    /// The end of a piece of reasoning.
-    Signature,
 }
 
 impl stream::Answer for Answer {
@@ -112,7 +102,7 @@ impl Answer {
         };
         let item = self.items.add(kind, Place::of_item(event, object)?)?;
         if kind == Kind::Call {
-            self.block = Block::Other;
+            self.reasoning = false;
             item.name(object, out)?;
             self.room.take(item.early(object)?)?;
         }
@@ -138,7 +128,7 @@ impl Answer {
         let item = self.items.find(kind, place)?;
         item.close();
         if kind == Kind::Call {
-            self.block = Block::Other;
+            self.reasoning = false;
             item.name(object, out)?;
             if let Some(arguments) = object.get("arguments") {
                 self.room.take(item.all(arguments, out)?)?;
@@ -248,7 +238,7 @@ impl Answer {
             }
             Part::Reasoning | Part::Summary => {
                 let mut text = self.thinking.add(text);
-                if first && self.block == Block::Thinking {
+                if first && self.reasoning {
                     text.insert_str(0, "\n\n");
                 }
                 self.push(text, Delta::Thinking, out)
@@ -267,24 +257,17 @@ impl Answer {
         }
         self.room.take(text.len())?;
         let delta = delta(text);
-        self.block = match delta {
-            Delta::Thinking(_) => Block::Thinking,
-            _ => Block::Other,
-        };
+        self.reasoning = matches!(delta, Delta::Thinking(_));
         out.push(delta);
         Ok(())
     }
 
-    /// The opaque end of a piece of reasoning. One right behind another would
-    /// be taken for its continuation, so new reasoning begins between them.
+    /// The opaque end of a piece of reasoning.
     fn signature(&mut self, signature: String, out: &mut Vec<Delta>) -> Result<(), Failure> {
         self.room.take(signature.len())?;
         let rest = self.thinking.finish();
         self.push(rest.to_owned(), Delta::Thinking, out)?;
-        if self.block == Block::Signature {
-            out.push(Delta::Thinking(String::new()));
-        }
-        self.block = Block::Signature;
+        self.reasoning = false;
         out.push(Delta::Signature(signature));
         Ok(())
     }
@@ -300,7 +283,7 @@ impl Answer {
             return Ok(());
         };
         let item = self.items.find(Kind::Call, Place::of_part(event))?;
-        self.block = Block::Other;
+        self.reasoning = false;
         let bytes = if member == "delta" {
             item.piece(text, out)?
         } else {

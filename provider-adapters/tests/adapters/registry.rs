@@ -4,6 +4,8 @@ use crate::support::{GOOD_FILE, registry};
 use agentx_core::model::Usage;
 use agentx_providers::provider::Provider;
 use agentx_providers::registry::{FileFacts, ProviderType, Registry};
+use std::fs;
+use std::path::Path;
 
 const KEY: &str = "sk-SENTINEL-4471-Zq9";
 
@@ -172,6 +174,29 @@ fn every_type_and_api_has_its_provider() {
     for kind in ProviderType::ALL {
         assert!(built.contains(&kind), "{kind:?}");
     }
+}
+
+#[test]
+fn the_registries_that_the_documents_show_can_be_used() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut kinds = Vec::new();
+    for document in ["README.md", "docs/guide.md"] {
+        let text = fs::read_to_string(root.join(document)).unwrap();
+        let shown = text.split("```json\n").skip(1);
+        for block in shown.filter_map(|rest| rest.split("\n```").next()) {
+            if !block.starts_with("{\"version\": 2,") {
+                continue;
+            }
+            let registry = Registry::parse(block.as_bytes(), &GOOD_FILE);
+            let registry = registry.unwrap_or_else(|error| panic!("{document}: {error}: {block}"));
+            for entry in registry.entries() {
+                Provider::build(entry, None).unwrap();
+                kinds.push(entry.provider_type);
+            }
+        }
+    }
+    assert!(kinds.contains(&ProviderType::Anthropic));
+    assert!(kinds.contains(&ProviderType::OpenaiCompatible));
 }
 
 #[test]
@@ -630,7 +655,7 @@ fn what_a_session_tells_must_not_hold_a_key_or_a_route() {
         assert_eq!(
             error.to_string(),
             format!(
-                "auth.json: id \"x\": azure_openai.{member}: the value occurs in what the session tells of itself"
+                "auth.json: id \"x\": azure_openai.{member}: the value occurs in what would be told in public"
             )
         );
     }

@@ -4,15 +4,14 @@
 //! without input. It is no sandbox: beyond the refusal of commands that name
 //! `$AGENTX_HOME`, what the operating system allows is allowed.
 
+use super::ending;
 use crate::environment::{Known, child_environment, names_home};
 use crate::input::BashInput;
-use crate::process::{self, End, Finished, Job, Stderr};
-use crate::stop::{CANCELLED, Stop};
+use crate::process::{self, Finished, Job, Stderr};
+use crate::stop::Stop;
 use crate::toolbox::Call;
 use agentx_core::tool::ToolOutcome;
-use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::process::ExitStatus;
 use std::time::Duration;
 
 pub(crate) fn run(call: &Call<'_>) -> Result<ToolOutcome, Stop> {
@@ -30,6 +29,7 @@ pub(crate) fn run(call: &Call<'_>) -> Result<ToolOutcome, Stop> {
         stdin: None,
         stderr: Stderr::Merged,
         keep_chars: config.limits.bash_output_chars,
+        keep_bytes: 0,
         guard: &config.guard,
         timeout,
         ending: &config.limits.ending,
@@ -85,27 +85,11 @@ fn check(call: &Call<'_>, input: &BashInput, directory: &Path) -> Result<Duratio
 
 /// The output with a note on how it ended, together in at most `chars`.
 fn outcome(finished: &Finished, timeout: Duration, chars: usize) -> ToolOutcome {
-    let note = match &finished.end {
-        End::Exited(Ok(status)) if status.success() => None,
-        End::Exited(Ok(status)) => Some(told(*status)),
-        End::Exited(Err(fault)) => Some(format!("It is not known how it ended: {fault}.")),
-        End::TimedOut => Some(format!(
-            "It was ended after its time of {} ms was up.",
-            timeout.as_millis()
-        )),
-        End::Cancelled => Some(CANCELLED.to_owned()),
-        End::Stuck => Some("It could not be ended, not even by SIGKILL.".to_owned()),
-    };
-    let note = note.map(|note| format!("[{note}]"));
+    let note = ending::note(&finished.end, timeout);
     let reserve = note.as_ref().map_or(0, |note| note.chars().count() + 1);
     let mut text = finished.stdout.text(chars.saturating_sub(reserve));
     match &note {
-        Some(note) => {
-            if !text.is_empty() && !text.ends_with('\n') {
-                text.push('\n');
-            }
-            text.push_str(note);
-        }
+        Some(note) => ending::add_line(&mut text, note),
         None if text.is_empty() => text.push_str("[The command wrote nothing.]"),
         None => {}
     }
@@ -113,13 +97,5 @@ fn outcome(finished: &Finished, timeout: Duration, chars: usize) -> ToolOutcome 
         ToolOutcome::error(text)
     } else {
         ToolOutcome::text(text)
-    }
-}
-
-fn told(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("Exit status {code}."),
-        (None, Some(signal)) => format!("Ended by signal {signal}."),
-        (None, None) => format!("Ended: {status}."),
     }
 }

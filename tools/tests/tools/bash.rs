@@ -19,11 +19,11 @@ fn input(command: &str, timeout_ms: u64) -> String {
 
 /// The reading end of a FIFO that processes of a command hold open. It is at
 /// its end exactly when the last of them is gone.
-struct Lifeline(BufReader<File>);
+pub(crate) struct Lifeline(BufReader<File>);
 
 impl Lifeline {
     /// Waits until a process opens the other end.
-    fn open(path: &Path) -> Self {
+    pub(crate) fn open(path: &Path) -> Self {
         Self(BufReader::new(File::open(path).unwrap()))
     }
 
@@ -34,25 +34,25 @@ impl Lifeline {
         Self(BufReader::new(File::from(fd)))
     }
 
-    fn line(&mut self) -> String {
+    pub(crate) fn line(&mut self) -> String {
         let mut line = String::new();
         self.0.read_line(&mut line).unwrap();
         line.trim_end().to_owned()
     }
 
     /// Returns only once no process holds the other end.
-    fn wait_for_all_gone(mut self) {
+    pub(crate) fn wait_for_all_gone(mut self) {
         let mut rest = Vec::new();
         self.0.read_to_end(&mut rest).unwrap();
     }
 }
 
-fn pid(text: &str) -> Pid {
+pub(crate) fn pid(text: &str) -> Pid {
     Pid::from_raw(text.trim().parse().unwrap()).unwrap()
 }
 
 /// Neither running nor a zombie of ours.
-fn assert_reaped(pid: Pid) {
+pub(crate) fn assert_reaped(pid: Pid) {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     let waited = waitid(WaitId::Pid(pid), options);
     assert_eq!(waited.unwrap_err(), rustix::io::Errno::CHILD);

@@ -23,7 +23,7 @@ fn calls() -> [(&'static str, String); 7] {
 fn every_offered_tool_runs_and_no_other() {
     let world = World::new();
     world.write("f", "a\n");
-    let offered = agentx_tools::builtin_specs();
+    let offered = world.config.specs();
     let names: Vec<&str> = offered.iter().map(|spec| &*spec.name).collect();
     assert_eq!(names, calls().each_ref().map(|(name, _)| *name));
     for (name, input) in calls() {

@@ -196,3 +196,17 @@ fn a_name_cannot_fake_a_line() {
     fs::write(world.work("").join(OsStr::from_bytes(b"\xFF")), "").unwrap();
     assert_eq!(glob(&world, "*"), "a\\nb\n\u{FFFD}");
 }
+
+#[test]
+fn a_pattern_that_is_nested_deeply_or_grows_large_is_judged_without_a_panic() {
+    let world = World::new();
+    world.write("b", "");
+    let nested = |depth| format!("{}b{}", "{a,".repeat(depth), "}".repeat(depth));
+    assert_eq!(glob(&world, &nested(50)), "b");
+    let input = format!("{{\"pattern\":\"{}\"}}", nested(900));
+    world.refused("Glob", &input, "nested too deeply");
+    for unit in ["?", "[!a]", "{?,*}", "**/", "[a-\u{10ffff}]", "*", "{a,b}"] {
+        let pattern = unit.repeat(4_000 / unit.len());
+        assert_eq!(glob(&world, &format!("{pattern}x")), "No files match.");
+    }
+}

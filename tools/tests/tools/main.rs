@@ -2,6 +2,7 @@
 
 mod bash;
 mod bounds;
+mod command;
 mod edit;
 mod glob;
 mod grep;

@@ -26,6 +26,7 @@ fn started(
         stdin,
         stderr: Stderr::Apart,
         keep_chars: 10_000_000,
+        keep_bytes: 1_000,
         guard: &Guard::default(),
         timeout: Duration::from_secs(60),
         ending: &EndingLimits::default(),

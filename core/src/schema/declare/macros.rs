@@ -13,7 +13,7 @@ macro_rules! record {
 
         impl $crate::schema::declare::Record for $name {
             fn write_members(&self, w: &mut $crate::json::Writer) {
-                $(w.key($wire); $crate::schema::declare::Json::write(&$value, w);)+
+                $(w.constant(concat!(",\"", $wire, "\":", stringify!($value)));)+
             }
         }
     };
@@ -44,7 +44,7 @@ macro_rules! record {
         impl $crate::schema::declare::Record for $name {
             fn write_members(&self, w: &mut $crate::json::Writer) {
                 $(
-                    $(w.key($before); $crate::schema::declare::Json::write(&$value, w);)*
+                    $(w.constant(concat!(",\"", $before, "\":", stringify!($value)));)*
                     $crate::schema::declare::put!($presence w, &self.$field, $field $($wire)?);
                 )*
             }
@@ -130,11 +130,11 @@ macro_rules! member {
 /// Writes a field.
 macro_rules! put {
     (required $w:ident, $value:expr, $field:ident $($wire:literal)?) => {
-        $w.key($crate::schema::declare::wire!($field $($wire)?));
+        $w.named($crate::schema::declare::spelled!($field $($wire)?));
         $crate::schema::declare::Json::write($value, $w);
     };
     (nullable $w:ident, $value:expr, $field:ident $($wire:literal)?) => {
-        $w.key($crate::schema::declare::wire!($field $($wire)?));
+        $w.named($crate::schema::declare::spelled!($field $($wire)?));
         match $crate::schema::declare::Maybe::inner($value) {
             Some(value) => $crate::schema::declare::Json::write(value, $w),
             None => $w.null(),
@@ -142,13 +142,14 @@ macro_rules! put {
     };
     (optional $w:ident, $value:expr, $field:ident $($wire:literal)?) => {
         if let Some(value) = $crate::schema::declare::Maybe::inner($value) {
-            $w.key($crate::schema::declare::wire!($field $($wire)?));
+            $w.named($crate::schema::declare::spelled!($field $($wire)?));
             $crate::schema::declare::Json::write(value, $w);
         }
     };
     (flag $w:ident, $value:expr, $field:ident $($wire:literal)?) => {
         if *$value {
-            $w.member_bool($crate::schema::declare::wire!($field $($wire)?), true);
+            $w.named($crate::schema::declare::spelled!($field $($wire)?));
+            $w.bool(true);
         }
     };
     (flatten $w:ident, $value:expr, $field:ident $($wire:literal)?) => {
@@ -163,6 +164,16 @@ macro_rules! wire {
     };
     ($field:ident $wire:literal) => {
         $wire
+    };
+}
+
+/// The name as it stands behind another member, see `Writer::named`.
+macro_rules! spelled {
+    ($field:ident) => {
+        concat!(",\"", stringify!($field), "\":")
+    };
+    ($field:ident $wire:literal) => {
+        concat!(",\"", $wire, "\":")
     };
 }
 
@@ -251,4 +262,4 @@ macro_rules! union {
     };
 }
 
-pub(crate) use {constant, member, object, put, record, union, wire, words};
+pub(crate) use {constant, member, object, put, record, spelled, union, wire, words};

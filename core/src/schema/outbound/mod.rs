@@ -205,8 +205,10 @@ impl Outbound {
         w.begin_object();
         self.write_members(w);
         if self.is_session_record() {
-            w.member_str("uuid", self.own_uuid().unwrap_or(ids.uuid));
-            w.member_str("session_id", ids.session_id);
+            w.named(",\"uuid\":");
+            w.string(self.own_uuid().unwrap_or(ids.uuid));
+            w.named(",\"session_id\":");
+            w.string(ids.session_id);
         }
         w.end_object();
     }

@@ -80,8 +80,9 @@ impl Json for ToolContent {
 
 fn write_text_block(text: &str, w: &mut Writer) {
     w.begin_object();
-    w.member_str("type", "text");
-    w.member_str("text", text);
+    w.constant(",\"type\":\"text\"");
+    w.named(",\"text\":");
+    w.string(text);
     w.end_object();
 }
 

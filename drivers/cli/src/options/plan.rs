@@ -24,6 +24,8 @@ pub(crate) struct Plan {
     pub(crate) output: OutputFormat,
     /// Id of the provider.
     pub(crate) provider: Option<String>,
+    /// Reasoning effort.
+    pub(crate) effort: Option<String>,
     /// Folder to work in.
     pub(crate) cwd: Option<PathBuf>,
     /// Permission mode at the start.
@@ -89,6 +91,7 @@ impl Options {
             source,
             output,
             provider: self.provider,
+            effort: self.effort,
             cwd: self.cwd,
             permission_mode: self.permission_mode.unwrap_or(PermissionMode::Default),
             max_turns: self.max_turns,

@@ -40,6 +40,8 @@ fn every_option_reaches_the_plan() {
         "--output-format",
         "stream-json",
         "--provider=east",
+        "--effort",
+        "low",
         "--cwd",
         "sub",
         "--permission-mode",
@@ -62,6 +64,7 @@ fn every_option_reaches_the_plan() {
         },
         output: OutputFormat::StreamJson,
         provider: Some("east".into()),
+        effort: Some("low".into()),
         cwd: Some("sub".into()),
         permission_mode: PermissionMode::AcceptEdits,
         max_turns: Some(7),
@@ -206,6 +209,7 @@ fn nothing_may_be_said_twice() {
         ("--input-format", Some("text")),
         ("--output-format", Some("text")),
         ("--provider", Some("a")),
+        ("--effort", Some("low")),
         ("--cwd", Some("/")),
         ("--permission-mode", Some("plan")),
         ("--profile", Some("standalone")),
@@ -237,6 +241,8 @@ fn help_and_version_are_said() {
     };
     for part in [
         "agentx demo",
+        "--effort <E>",
+        "agentx --list-providers",
         "--max-budget-usd <USD>",
         "AGENTX_HOME",
         "128+N",

@@ -1,10 +1,14 @@
 //! Drives the binary over real pipes.
 
+mod catalog;
 mod demo;
+mod discovery;
 mod endings;
 mod home;
 mod logs;
 mod one_shot;
+mod providers;
+mod server;
 mod sessions;
 mod support;
 mod usage;

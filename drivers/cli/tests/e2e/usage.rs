@@ -33,7 +33,6 @@ fn help_that_cannot_be_written_is_a_failure_without_a_crash_text() {
 #[test]
 fn what_is_not_there_yet_is_refused_by_name() {
     for option in [
-        "--effort",
         "--attachment",
         "--resume",
         "--continue",
@@ -47,7 +46,6 @@ fn what_is_not_there_yet_is_refused_by_name() {
         "--tools",
         "--no-tools",
         "--driver",
-        "--list-providers",
     ] {
         let refused = finish(bare(&["-p", option, "x"]), "");
         refused.refused(&format!("{option} is not available yet"));

@@ -1,51 +1,12 @@
 //! What a session tells of itself, and where the key goes.
 
-use crate::support::{DUPLEX, World, control, finish, from_prompt, script, user};
-use serde_json::{Value, json};
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
-use std::thread;
+use crate::server::{self, ModelServer};
+use crate::support::{DUPLEX, World, finish, from_prompt, script, user};
+use serde_json::json;
 
 const KEY: &str = "sk-sentinel-4711";
 
-// covers: ACC-21, ACC-25, ACC-26, WIRE-016, WIRE-023, WIRE-024
-#[test]
-fn both_forms_of_initialization_tell_the_selection_and_no_secret() {
-    let efforts = json!({"capabilities": {"reasoning": {"efforts": ["low", "high"], "default_effort": "high"}}});
-    let world = World::with(&json!([
-        {"id": "first", "type": "openai_compatible", "default": true, "openai_compatible": {
-            "base_url": "https://sentinel-host.example/v1", "model": "m1",
-            "api_key": KEY, "api": "chat_completions"}},
-        from_prompt("second", &efforts),
-    ]));
-    let mut agent = world.duplex(&["--provider", "second"]);
-    let init = agent.until_type("init");
-    assert_eq!(init["apiKeySource"], "user");
-    assert_eq!(init["provider"], "second");
-    assert_eq!(init["provider_type"], "scripted");
-    assert_eq!(init["model"], "fixture-model");
-    assert_eq!(
-        init["reasoning_capabilities"],
-        json!({"supported": true, "efforts": ["low", "high"], "defaultEffort": "high"})
-    );
-    agent.send(&control("i1", "initialize"));
-    let answer = agent.until_type("control_response")["response"]["response"].clone();
-    assert_eq!(answer["account"]["apiKeySource"], "user");
-    assert!(answer["pid"].is_u64());
-    let pick = |name: &str| -> Vec<Value> {
-        let providers = answer["providers"].as_array().unwrap().iter();
-        providers.map(|provider| provider[name].clone()).collect()
-    };
-    assert_eq!(pick("value"), ["first", "second"]);
-    assert_eq!(pick("default"), [true, false]);
-    assert_eq!(pick("selected"), [false, true]);
-    let outcome = agent.end();
-    for secret in [KEY, "sentinel-host", world.home().to_str().unwrap()] {
-        assert!(!outcome.stdout.contains(secret), "{secret}");
-    }
-}
-
-// covers: DEC-30
+// covers: ACC-27, DEC-30
 #[test]
 fn a_route_in_what_the_session_tells_is_a_registry_error() {
     let world = World::with(&json!([
@@ -57,7 +18,7 @@ fn a_route_in_what_the_session_tells_is_a_registry_error() {
     std::fs::create_dir(world.work().join("secret-deployment")).unwrap();
     let refused = world.run(&["-p", "--cwd", "secret-deployment", "x"], "");
     refused.refused(
-        "auth.json: id \"other\": azure_openai.deployment: the value occurs in what the session tells of itself",
+        "auth.json: id \"other\": azure_openai.deployment: the value occurs in what would be told in public",
     );
     assert_eq!(world.run(&["-p", "x"], "").status, Some(0));
 }
@@ -158,20 +119,19 @@ fn no_log_shows_a_variable_an_input_or_what_a_tool_says() {
 // covers: ACC-21
 #[test]
 fn the_key_goes_to_the_provider_and_nowhere_else() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let base = format!("http://{}/v1", listener.local_addr().unwrap());
+    let server = ModelServer::start(vec![server::chat("said")]);
+    let base = server.origin() + "/v1";
     let world = World::with(&json!([{
         "id": "local", "type": "openai_compatible", "openai_compatible": {
             "base_url": base, "model": "m1", "api_key": KEY, "api": "chat_completions"}
     }]));
-    let server = thread::spawn(move || serve(&listener.accept().unwrap().0));
     let mut agent = world.duplex(&[]);
     agent.send(&user("say it"));
     let result = agent.until_type("result");
     assert_eq!(result["result"], "said");
     let outcome = agent.end();
     assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
-    let head = server.join().unwrap();
+    let head = &server.requests()[0].head;
     assert!(
         head.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"),
         "{head}"
@@ -181,39 +141,4 @@ fn the_key_goes_to_the_provider_and_nowhere_else() {
         "{head}"
     );
     assert!(!outcome.stdout.contains(KEY) && !outcome.stdout.contains("127.0.0.1"));
-}
-
-/// Answers one chat request; gives its head.
-fn serve(mut peer: &TcpStream) -> String {
-    let mut reader = BufReader::new(peer);
-    let (mut head, mut length) = (String::new(), 0);
-    loop {
-        let start = head.len();
-        reader.read_line(&mut head).unwrap();
-        let line = head[start..].to_ascii_lowercase();
-        if let Some(value) = line.strip_prefix("content-length:") {
-            length = value.trim().parse().unwrap();
-        }
-        if line == "\r\n" {
-            break;
-        }
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).unwrap();
-    let chunk = |delta: Value, finish: Value| {
-        let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
-        format!("data: {}\n\n", json!({"id": "c1", "choices": [choice]}))
-    };
-    let stream = [
-        chunk(json!({"content": "said"}), Value::Null),
-        chunk(json!({}), json!("stop")),
-        "data: [DONE]\n\n".to_owned(),
-    ]
-    .concat();
-    let answer = format!(
-        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {}\r\n\r\n{stream}",
-        stream.len()
-    );
-    peer.write_all(answer.as_bytes()).unwrap();
-    head
 }

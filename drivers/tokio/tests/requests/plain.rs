@@ -51,6 +51,17 @@ fn a_large_request_and_more_deltas_than_can_wait_come_through() {
     server.join();
 }
 
+// covers: DEC-28
+#[test]
+fn one_event_of_megabytes_comes_whole_and_in_pieces() {
+    let text = "0123456789abcdef".repeat(450_000);
+    let server = Server::saying(answer(&stream([text.as_str()])));
+    let told = ask_port(server.port, "hi");
+    told.finished(&text);
+    assert!(told.longest <= 256 * 1024, "a step of {}", told.longest);
+    server.join();
+}
+
 #[test]
 fn a_refusal_during_the_upload_is_read() {
     let server = Server::start([Box::new(|mut socket: std::net::TcpStream| {

@@ -102,6 +102,8 @@ pub(crate) fn read_request(socket: &mut impl Read) -> String {
 #[derive(Debug, Default)]
 pub(crate) struct Told {
     pub(crate) text: String,
+    /// Bytes of the longest delta of text.
+    pub(crate) longest: usize,
     pub(crate) stop: Option<StopReason>,
     pub(crate) warnings: Vec<String>,
     pub(crate) end: Option<ModelOutcome>,
@@ -161,7 +163,10 @@ pub(crate) fn ask(base_url: &str, ca_file: Option<&Path>, prompt: &str) -> Told 
     agentx_tokio::request(run, Arc::new(TrustStore::new()), |news| {
         assert!(told.end.is_none(), "{news:?} after the end");
         match news {
-            ModelNews::Delta(Delta::Text(text)) => told.text += &text,
+            ModelNews::Delta(Delta::Text(text)) => {
+                told.longest = told.longest.max(text.len());
+                told.text += &text;
+            }
             ModelNews::Delta(Delta::Stop(reason)) => told.stop = Some(reason),
             ModelNews::Delta(delta) => panic!("{delta:?}"),
             ModelNews::Warn(line) => told.warnings.push(line),

@@ -33,6 +33,24 @@ fn files_keep_their_size() {
     complain(&wrong);
 }
 
+/// What a runtime adds to the pump: lines of one crate, tests aside.
+const RUNTIME_LINES: usize = 300;
+
+#[test]
+fn what_a_runtime_adds_is_little() {
+    let files = tree::files(&tree::root()).unwrap();
+    let mut wrong = Vec::new();
+    for runtime in ["tokio", "async-std", "mio"] {
+        let folder = format!("drivers/{runtime}/src/");
+        let own = files.iter().filter(|file| file.path.starts_with(&folder));
+        let lines: usize = own.map(rules::production_lines).sum();
+        if lines > RUNTIME_LINES {
+            wrong.push(format!("{folder}: {lines} lines, {RUNTIME_LINES} at most"));
+        }
+    }
+    complain(&wrong);
+}
+
 #[test]
 fn sources_are_finished_and_the_core_is_pure() {
     let files = tree::files(&tree::root()).unwrap();

@@ -351,6 +351,38 @@ fn a_question_that_may_not_leave_strands_nobody() {
     latched(&mut b, REFUSED);
 }
 
+// covers: ACC-19, WIRE-015, WIRE-007, WIRE-PERM-070
+#[test]
+fn a_cancellation_that_may_not_leave_strands_nobody() {
+    let mut b = Bench::with_init(vetted());
+    b.vet_all();
+    b.prompt(1, "go");
+    b.calls(&[("t1", "Do", "{}"), ("t2", "Do", "{}")]);
+    b.vet_all();
+    b.records();
+    assert_eq!(b.session.pending_requests(), 2);
+    b.control("i1", "interrupt");
+    assert_eq!(
+        b.session.pending_requests(),
+        0,
+        "rejected at once, before the first cancellation has left"
+    );
+    let (id, record) = b.vetting().expect("the first cancellation");
+    assert!(record.contains("\"control_cancel_request\""), "{record}");
+    b.done(id, Answer::Vetted(Verdict::Failed));
+    assert_eq!(
+        b.records(),
+        [] as [serde_json::Value; 0],
+        "neither the other cancellation nor the acknowledgement"
+    );
+    let started = b
+        .outputs
+        .iter()
+        .filter(|o| matches!(o, Output::Start(_, Request::Tool(_))));
+    assert_eq!(started.count(), 0);
+    latched(&mut b, REFUSED);
+}
+
 // covers: ACC-19, WIRE-015, WIRE-PERM-060
 #[test]
 fn a_decision_that_was_taken_before_the_failure_stands() {

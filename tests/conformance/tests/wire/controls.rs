@@ -158,7 +158,7 @@ fn a_rejected_initialize_blocks_prompts_until_one_succeeds() {
     assert_eq!(b.exit, Some(0));
 }
 
-// covers: WIRE-025, DEC-47
+// covers: ACC-28, WIRE-025, DEC-47
 #[test]
 fn fixed_and_unknown_operations_answer_with_their_own_errors() {
     let mut b = Bench::new(config());
@@ -261,16 +261,49 @@ fn operations_without_fields_answer_with_their_payloads() {
     );
 }
 
-// covers: DEC-23
+// covers: ACC-24, DEC-09, DEC-23, WIRE-019, WIRE-022
 #[test]
-fn a_text_only_session_rejects_uploads() {
-    let mut b = Bench::new(config());
-    b.line(r#"{"type":"attachment_import","version":1,"operation":"commit","upload_id":"upl_a"}"#);
-    assert_eq!(
-        b.records(),
-        [
-            json!({"type": "attachment_import_rejected", "version": 1, "upload_id": "upl_a", "status": "rejected", "terminal": false, "reason": "attachments_unavailable"})
-        ]
+fn a_text_only_session_takes_text_and_rejects_attachments() {
+    let mut b = Bench::with_init(config());
+    assert_eq!(b.records()[0].get("input_capabilities"), None);
+    let told = answer(&mut b, json!({"subtype": "initialize"}));
+    assert_eq!(told["response"].get("input_capabilities"), None);
+    for message in [
+        json!("hello"),
+        json!({"role": "user", "content": "hello"}),
+        json!({"role": "user", "content": [{"type": "text", "text": "hello"}]}),
+        json!({"content": [{"type": "input_text", "text": "hello"}]}),
+    ] {
+        b.line(&json!({"type": "user", "message": message}).to_string());
+        b.says("hi");
+        assert_eq!(
+            b.briefs(),
+            [
+                "state running",
+                "assistant text",
+                "result success",
+                "state idle"
+            ]
+        );
+    }
+    let begin = json!({"type": "attachment_import", "version": 1, "operation": "begin", "prompt_uuid": uuid(1), "upload_id": "upl_a", "attachment_id": "att_a", "name": "a.png", "size_bytes": 3, "mime_type": "image/png", "sha256": "0".repeat(64)});
+    let step = |operation: &str| json!({"type": "attachment_import", "version": 1, "operation": operation, "upload_id": "upl_a"});
+    let mut chunk = step("chunk");
+    chunk["sequence"] = json!(0);
+    chunk["data"] = json!("c2VjcmV0");
+    for import in [begin, chunk, step("commit"), step("abort")] {
+        b.line(&import.to_string());
+        assert_eq!(
+            b.records(),
+            [
+                json!({"type": "attachment_import_rejected", "version": 1, "upload_id": "upl_a", "status": "rejected", "terminal": false, "reason": "attachments_unavailable"})
+            ],
+            "{import}"
+        );
+    }
+    assert!(
+        !String::from_utf8_lossy(&b.bytes).contains("c2VjcmV0"),
+        "nothing of the bytes comes back"
     );
     let manifest = json!({"type": "attachment_ref", "attachment_id": "att_a", "kind": "image", "name": "a.png", "mime_type": "image/png", "size_bytes": 1, "sha256": "0".repeat(64), "storage_id": format!("blob_sha256_{}", "0".repeat(64))});
     b.line(&json!({"type": "user", "uuid": uuid(1), "message": {"content_version": 1, "content": [manifest]}}).to_string());
@@ -283,4 +316,6 @@ fn a_text_only_session_rejects_uploads() {
         )
     );
     assert!(b.open.is_empty(), "before anything reaches a provider");
+    b.user("still there?");
+    assert_eq!(b.briefs(), ["state running"]);
 }

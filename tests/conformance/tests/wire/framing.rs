@@ -1,6 +1,6 @@
 //! Lines in: any cut, the last line, and what ends the stream.
 
-use agentx_conformance::session::{Bench, bare, config, uuid};
+use agentx_conformance::session::{Bench, bare, brief, config, uuid};
 use agentx_core::agent::{Config, Input, Severity};
 use agentx_core::guard::Guard;
 use agentx_core::limits::Limits;
@@ -82,10 +82,7 @@ fn a_malformed_tail_resolves_nothing() {
         "a partial answer allows nothing"
     );
     let records = b.records();
-    let briefs: Vec<_> = records
-        .iter()
-        .map(agentx_conformance::session::brief)
-        .collect();
+    let briefs: Vec<_> = records.iter().map(brief).collect();
     assert_eq!(
         briefs,
         [
@@ -122,10 +119,22 @@ fn a_valid_tail_resolves_its_request_before_the_end() {
     let tail = json!({"type": "control_response", "response": {"subtype": "success", "request_id": id, "response": {"behavior": "allow", "updatedInput": {}}}});
     b.feed(Input::Bytes(tail.to_string().as_bytes()));
     b.eof();
+    let records = b.records();
     assert_eq!(
-        b.briefs(),
+        records.iter().map(brief).collect::<Vec<_>>(),
         [&format!("ack {id}"), "state running", "tool_result t2"]
     );
+    let other = &records[2]["message"]["content"][0];
+    assert_eq!(
+        (&other["content"][0]["text"], &other["is_error"]),
+        (
+            &json!(
+                "Tool permission request failed: the permission stream closed before an answer came."
+            ),
+            &json!(true)
+        )
+    );
+    assert_eq!(b.session.pending_requests(), 0);
     let (_, request) = b.tool("t1");
     assert_eq!(request.call.input.as_str(), r#"{"file_path":"/etc/a"}"#);
     b.tool_says("t1", "a");

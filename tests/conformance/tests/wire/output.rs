@@ -172,6 +172,37 @@ fn every_session_record_has_a_uuid_of_its_own() {
     }
 }
 
+// covers: DEC-34
+#[test]
+fn a_record_may_be_as_long_as_its_text() {
+    let text = "word ".repeat(3 << 18);
+    let mut b = Bench::new(Config {
+        replay_user_messages: true,
+        ..config()
+    });
+    b.replays = false;
+    b.user(&text);
+    b.says(&text);
+    let records = b.records();
+    assert_eq!(
+        records.iter().map(brief).collect::<Vec<_>>(),
+        [
+            "state running",
+            "replay",
+            "assistant text",
+            "result success",
+            "state idle"
+        ]
+    );
+    for told in [
+        &records[1]["message"]["content"],
+        &records[2]["message"]["content"][0]["text"],
+        &records[3]["result"],
+    ] {
+        assert_eq!(told.as_str().map(str::len), Some(text.len()));
+    }
+}
+
 // covers: ACC-16, WIRE-012
 #[test]
 fn an_unknown_price_is_null_and_a_known_zero_is_zero() {

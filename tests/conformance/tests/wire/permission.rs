@@ -590,6 +590,48 @@ fn the_same_answer_again_changes_nothing() {
     assert!(b.diagnostics().is_empty());
 }
 
+// covers: ACC-07, WIRE-007, WIRE-PERM-070, WIRE-PERM-071, WIRE-PERM-072
+#[test]
+fn a_late_answer_that_comes_twice_makes_no_second_result() {
+    // The embedder takes orphans, so that only the memory of what was resolved
+    // keeps a late answer from a second life.
+    let orphans = OrphanPolicy::AdmitOnce;
+    for interrupted in [false, true] {
+        let (mut b, id) = asked(
+            Config {
+                orphans,
+                ..config()
+            },
+            "Do",
+            "{}",
+        );
+        if interrupted {
+            b.control("i1", "interrupt");
+        } else {
+            b.allow(&id);
+            b.tool_says("t1", "once");
+            b.says("done");
+        }
+        b.records();
+        let starts = b.outputs.len();
+        let late = json!({"behavior": "allow", "updatedInput": {}, "toolUseID": "t1"});
+        for id in [&*id, "req_of_another_life"] {
+            b.respond(id, &late);
+            b.respond(id, &late);
+        }
+        assert_eq!(b.briefs(), Vec::<String>::new());
+        assert_eq!(
+            b.outputs.len(),
+            starts,
+            "no run, no event, no word: {:?}",
+            b.outputs.last()
+        );
+        let results = b.all_records().into_iter().map(|record| brief(&record));
+        let results = results.filter(|brief| brief == "tool_result t1");
+        assert_eq!(results.count(), 1);
+    }
+}
+
 // covers: WIRE-PERM-042
 #[test]
 fn a_denial_may_end_the_turn() {

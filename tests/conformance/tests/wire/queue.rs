@@ -247,6 +247,26 @@ fn a_uuid_seen_before_is_no_new_prompt() {
     }
 }
 
+// covers: DEC-25
+#[test]
+fn uuids_are_compared_byte_for_byte_and_told_as_they_came() {
+    let lower = "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee";
+    let upper = lower.to_uppercase();
+    let mut b = Bench::new(config());
+    for uuid in [lower, &upper, lower] {
+        b.user_with("go", json!({"uuid": uuid}));
+    }
+    b.says("first");
+    b.says("second");
+    let results = b.records().into_iter();
+    let results: Vec<_> = results
+        .filter(|record| record["type"] == "result")
+        .map(|record| record["prompt_uuid"].clone())
+        .collect();
+    assert_eq!(results, [lower, &upper]);
+    assert!(b.open.is_empty(), "the third repeats the first");
+}
+
 // covers: DEC-44
 #[test]
 fn only_so_many_uuids_are_remembered() {

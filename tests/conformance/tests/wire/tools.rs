@@ -341,8 +341,8 @@ fn variables_reach_later_tools_alone() {
             .collect()
     };
     assert_eq!(
-        **b.tool("t2").1.environment,
-        pairs(&[("A", "1"), ("B", "2")])
+        *b.tool("t2").1.environment,
+        pairs(&[("A", "1"), ("B", "2")]).into()
     );
     assert!(b.diagnostics().is_empty());
 }

@@ -1,10 +1,12 @@
 //! Turns, their order and their results.
 
-use agentx_conformance::session::{Bench, config};
+use agentx_conformance::session::{Bench, brief, config};
 use agentx_core::agent::{AgentSession, Input};
 use agentx_core::effect::{Answer, EffectId, Verdict};
 use agentx_core::machine::{Machine as _, Misuse};
+use agentx_core::model::{Delta, StopReason};
 use agentx_core::time::Instant;
+use serde_json::{Value, json};
 
 // covers: DEC-12, DEC-39
 #[test]
@@ -24,6 +26,42 @@ fn a_turn_runs_from_running_to_idle() {
     );
     b.eof();
     assert_eq!((b.briefs(), b.exit), (vec![], Some(0)));
+}
+
+// covers: DEC-42, DEC-47
+#[test]
+fn a_block_is_shown_once_it_is_known_not_to_be_the_last() {
+    let mut b = Bench::new(config());
+    b.user("go");
+    b.delta(Delta::Text("one".to_string()));
+    b.delta(Delta::Thinking("two".to_string()));
+    assert_eq!(b.briefs(), ["state running", "assistant text"]);
+    b.delta(Delta::Text("three".to_string()));
+    assert_eq!(b.briefs(), ["assistant thinking"]);
+    // An answer can lose its calls, so what stands before one may be its last.
+    b.delta(Delta::CallStart {
+        index: 0,
+        id: "t1".to_string(),
+        name: "Look".to_string(),
+    });
+    b.delta(Delta::CallArguments {
+        index: 0,
+        text: "{}".to_string(),
+    });
+    assert_eq!(b.briefs(), Vec::<String>::new());
+    b.finish(StopReason::ToolUse);
+    let records = b.records();
+    let stops: Vec<_> = records
+        .iter()
+        .map(|record| (brief(record), record["message"]["stop_reason"].clone()))
+        .collect();
+    assert_eq!(
+        stops,
+        [
+            ("assistant text".to_string(), Value::Null),
+            ("assistant tool_use".to_string(), json!("tool_use"))
+        ]
+    );
 }
 
 #[test]
