@@ -187,3 +187,18 @@ fn a_stdout_that_takes_nothing_is_told() {
         assert_eq!(stderr.lines().count(), 1, "{stderr}");
     }
 }
+
+// covers: DEC-30
+#[test]
+fn a_key_that_records_spell_by_themselves_is_refused_before_any_output() {
+    for key in [r#"","type":""#, "parent_tool_use_id"] {
+        let world = World::with(&json!([{
+            "id": "main", "type": "openai",
+            "openai": {"model": "m", "api_key": key, "api": "responses"}
+        }]));
+        let refused = world.run(&["--output-format", "stream-json", "x"], "");
+        refused.refused(
+            "auth.json: id \"main\": openai.api_key: the key occurs in the records of every session",
+        );
+    }
+}
