@@ -146,8 +146,11 @@ pub(super) fn error_of(outcome: TurnOutcome) -> (ErrorSubtype, ResultStop, Strin
             let text = format!("the limit of {limit} model requests for one prompt is reached");
             (ErrorSubtype::MaxTurns, ResultStop::MaxTurns, text)
         }
-        TurnOutcome::Budget => {
-            let text = "the budget of this process is spent".to_string();
+        TurnOutcome::Budget { estimated } => {
+            let mut text = "the budget of this process is spent".to_string();
+            if estimated {
+                text.push_str(": by an estimate, since tokens were not reported");
+            }
             (ErrorSubtype::MaxBudgetUsd, ResultStop::MaxBudget, text)
         }
         TurnOutcome::Cancelled | TurnOutcome::Done { .. } => {
@@ -163,7 +166,7 @@ pub(super) const fn stop_of(outcome: &TurnOutcome) -> (ResultStop, bool) {
         TurnOutcome::Done { stop, .. } => (ResultStop::of(*stop), false),
         TurnOutcome::Failed(_) => (ResultStop::ProviderError, true),
         TurnOutcome::MaxTurns(_) => (ResultStop::MaxTurns, true),
-        TurnOutcome::Budget => (ResultStop::MaxBudget, true),
+        TurnOutcome::Budget { .. } => (ResultStop::MaxBudget, true),
         TurnOutcome::Cancelled => (ResultStop::Cancelled, true),
     }
 }

@@ -17,6 +17,7 @@ mod account;
 mod answer;
 mod batch;
 mod calls;
+mod estimate;
 #[cfg(test)]
 mod tests;
 
@@ -34,7 +35,7 @@ use crate::model::{
 use crate::store::Restored;
 use crate::time::Instant;
 use crate::tool::{Access, ToolCall, ToolOutcome, ToolSpec};
-use account::Account;
+use account::{Account, Tokens};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::string::String;
@@ -181,7 +182,8 @@ pub struct TurnEnd {
     pub requests: u32,
     /// Tokens of this prompt.
     pub usage: Usage,
-    /// Cost of this prompt in 10^-12 USD; `None` when no price is known.
+    /// Cost of this prompt in 10^-12 USD; `None` when no price is known, or not
+    /// how many tokens were used (WIRE-012).
     pub cost: Option<u128>,
 }
 
@@ -200,7 +202,11 @@ pub enum TurnOutcome {
     /// The turn limit was reached (DEC-40).
     MaxTurns(u32),
     /// The budget is spent (DEC-40).
-    Budget,
+    Budget {
+        /// Whether that rests on an estimate, since the provider did not report
+        /// the tokens of every answer.
+        estimated: bool,
+    },
     /// Somebody cancelled it.
     Cancelled,
 }
@@ -307,7 +313,7 @@ impl AgentLoop {
         self.history.push(Arc::clone(&prompt));
         self.out.push_back(Step::Kept(Kept::Prompt(prompt)));
         if self.account.exhausted() {
-            self.end(TurnOutcome::Budget);
+            self.end(self.budget_spent());
         } else {
             self.request();
         }
@@ -369,8 +375,9 @@ impl AgentLoop {
         let calls: Vec<_> = self.answer.call_ids().collect();
         let finished = self.answer.finish();
         self.show_streamed();
-        self.account.answer(&finished.usage);
-        self.last_usage = Some(finished.usage);
+        let tokens = self.tokens(self.answer.usage_known());
+        self.account.answer(tokens);
+        self.last_usage = self.answer.usage_known().then(|| self.answer.usage());
         if finished.stop != StopReason::ToolUse {
             self.dropped.extend(calls);
         }
@@ -409,7 +416,7 @@ impl AgentLoop {
         let text = self.config.guard.redact(&text_of(&self.shown)).into_owned();
         self.keep_shown(self.last_usage);
         let outcome = if self.account.exhausted() {
-            TurnOutcome::Budget
+            self.budget_spent()
         } else {
             TurnOutcome::Done { stop, text }
         };
@@ -487,7 +494,7 @@ impl AgentLoop {
         };
         self.history.push(Arc::new(Message::ToolResults(results)));
         if self.account.exhausted() {
-            self.end(TurnOutcome::Budget);
+            self.end(self.budget_spent());
         } else if let Some(limit) = self.config.max_turns
             && self.account.requests() >= limit
         {
@@ -498,6 +505,10 @@ impl AgentLoop {
     }
 
     fn fail(&mut self, failure: ModelFailure) {
+        if self.answer.started() || failure.may_have_run() {
+            let tokens = self.tokens(false);
+            self.account.answer(tokens);
+        }
         self.cut_answer();
         let message = self.config.guard.redact(&failure.message).into_owned();
         self.report_failure(ModelFailure { message, ..failure });
@@ -508,11 +519,30 @@ impl AgentLoop {
         self.end(TurnOutcome::Failed(failure));
     }
 
+    /// What is known of the tokens of the current answer.
+    fn tokens(&self, reported: bool) -> Tokens {
+        let told = self.answer.usage();
+        if reported {
+            return Tokens::Reported(told);
+        }
+        let estimate = Usage {
+            input_tokens: estimate::request(&self.config, &self.history),
+            output_tokens: self.answer.bytes(),
+            ..Usage::ZERO
+        };
+        Tokens::Unreported { told, estimate }
+    }
+
+    const fn budget_spent(&self) -> TurnOutcome {
+        TurnOutcome::Budget {
+            estimated: self.account.estimated(),
+        }
+    }
+
     fn cut_answer(&mut self) {
         self.dropped.extend(self.answer.call_ids());
         let blocks = self.answer.cut();
         self.show_streamed();
-        self.account.answer(&self.answer.usage());
         for block in blocks {
             self.show_block(block, None, None);
         }
@@ -522,7 +552,11 @@ impl AgentLoop {
     fn cancel(&mut self, first: Option<(usize, ToolOutcome)>, reason: &'static str) {
         match self.phase {
             Phase::Idle => return,
-            Phase::Requesting => self.cut_answer(),
+            Phase::Requesting => {
+                let tokens = self.tokens(false);
+                self.account.answer(tokens);
+                self.cut_answer();
+            }
             Phase::Tools => {
                 if let Some((place, outcome)) = first {
                     self.settle(place, outcome);

@@ -65,6 +65,7 @@ const NO_LIMITS: &[(&str, &str)] = &[
         "an estimate",
     ),
     ("core/src/agent/endings::LATCHED", "an exit status"),
+    ("core/src/agent/endings::INPUT_LOST", "an exit status"),
     (
         "core/src/limits::RECORD_LEVELS",
         "a relation between two limits",
