@@ -8,9 +8,10 @@ use crate::machine::Misuse;
 use crate::model::{Delta, ModelOutcome, ModelRequest};
 use crate::schema::permission::PermissionUpdate;
 use crate::store::Batch;
-use crate::tool::{ToolOutcome, ToolRequest};
+use crate::tool::{TaskRequest, ToolOutcome, ToolRequest};
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 /// Names one effect of one session; never reused.
@@ -24,6 +25,9 @@ pub enum Request {
     Model(Box<ModelRequest>),
     /// Run a tool body. Answer: [`Answer::Tool`].
     Tool(Box<ToolRequest>),
+    /// Run a tool body as a background task. Progress: once, that it began; an
+    /// answer without it says that nothing was begun. Answer: [`Answer::Task`].
+    Task(Box<TaskRequest>),
     /// Write permission updates to their settings files (WIRE-PERM-030).
     /// Answer: [`Answer::Persisted`].
     Persist(Vec<PermissionUpdate>),
@@ -44,6 +48,7 @@ impl Request {
         match self {
             Self::Model(_) => Kind::Model,
             Self::Tool(_) => Kind::Tool,
+            Self::Task(_) => Kind::Task,
             Self::Persist(_) => Kind::Persist,
             Self::Store(_) => Kind::Store,
             Self::FlushRemote => Kind::FlushRemote,
@@ -57,6 +62,20 @@ impl Request {
 pub enum Progress {
     /// The model said more.
     Delta(Delta),
+    /// The task began.
+    Began {
+        /// Path of the file that its output goes to; empty when there is none.
+        output_file: String,
+    },
+}
+
+impl Progress {
+    const fn kind(&self) -> Kind {
+        match self {
+            Self::Delta(_) => Kind::Model,
+            Self::Began { .. } => Kind::Task,
+        }
+    }
 }
 
 /// How an effect ended.
@@ -66,6 +85,8 @@ pub enum Answer {
     Model(ModelOutcome),
     /// The tool ended.
     Tool(ToolOutcome),
+    /// The task ended, or could not begin.
+    Task(ToolOutcome),
     /// The updates were stored, or not.
     Persisted(Verdict),
     /// The entries were stored, all of them, or none was.
@@ -81,6 +102,7 @@ impl Answer {
         match self {
             Self::Model(_) => Kind::Model,
             Self::Tool(_) => Kind::Tool,
+            Self::Task(_) => Kind::Task,
             Self::Persisted(_) => Kind::Persist,
             Self::Stored(_) => Kind::Store,
             Self::Flushed(_) => Kind::FlushRemote,
@@ -106,6 +128,8 @@ pub enum Kind {
     Model,
     /// A tool run.
     Tool,
+    /// A background task.
+    Task,
     /// Permission updates to be stored.
     Persist,
     /// Entries for the session store.
@@ -149,9 +173,9 @@ impl Effects {
     ///
     /// # Errors
     ///
-    /// [`Misuse`] for an effect that is unknown or settled.
-    pub fn progress(&self, id: EffectId) -> Result<Standing, Misuse> {
-        self.standing(id, Kind::Model)
+    /// [`Misuse`] for an effect that is unknown, settled or of another kind.
+    pub fn progress(&self, id: EffectId, progress: &Progress) -> Result<Standing, Misuse> {
+        self.standing(id, progress.kind())
     }
 
     /// Settles an effect by its answer.

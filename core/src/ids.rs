@@ -81,6 +81,15 @@ impl IdGen {
         text
     }
 
+    /// The id of a background task: `task_` and 16 hex digits (DEC-17).
+    pub fn task(&mut self) -> String {
+        let number = self.next_u64();
+        let mut text = String::with_capacity(21);
+        // Writing to a String cannot fail.
+        let _ = write!(text, "task_{number:016x}");
+        text
+    }
+
     /// A generator for a part of the session, independent of this one.
     pub fn fork(&mut self) -> u64 {
         self.next_u64()

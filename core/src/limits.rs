@@ -69,6 +69,21 @@ pub struct Limits {
     /// Output of one call of any other tool, in characters (DEC-34).
     pub tool_output_chars: usize,
 
+    /// Background tasks that run at once; a call that would be one more is
+    /// refused (WIRE-004).
+    pub tasks: usize,
+    /// Tasks the model has not been told the end of, those that run included; a
+    /// call that would be one more is refused (WIRE-004).
+    pub untold_tasks: usize,
+    /// Output of one task that the model is told at its end, in characters; all
+    /// of it lies in the output file (WIRE-004).
+    pub task_output_chars: usize,
+    /// What a task does and what came out, as its records tell it, in
+    /// characters each (WIRE-004).
+    pub task_line_chars: usize,
+    /// How often a task and a call that still run are told of.
+    pub progress_every: Duration,
+
     /// Attachment uploads.
     pub upload: UploadLimits,
 }
@@ -146,6 +161,11 @@ impl Limits {
         reference_record_bytes: 1_000_000,
         shell_output_chars: 30_000,
         tool_output_chars: 100_000,
+        tasks: 16,
+        untold_tasks: 32,
+        task_output_chars: 8_000,
+        task_line_chars: 200,
+        progress_every: Duration::from_secs(5),
         upload: UploadLimits::DEFAULT,
     };
 
@@ -193,6 +213,14 @@ impl Limits {
             (
                 self.environment_bytes <= self.environment_total_bytes,
                 "an environment update does not fit the environment",
+            ),
+            (
+                self.tasks <= self.untold_tasks,
+                "more tasks run at once than may be untold",
+            ),
+            (
+                self.progress_every > Duration::ZERO,
+                "progress is told without a pause",
             ),
             (
                 upload.item_bytes <= upload.aggregate_bytes
@@ -270,6 +298,7 @@ mod tests {
         assert_eq!(limits.input_pause_bytes, 64 << 20);
         assert_eq!(limits.shell_output_chars, 30_000);
         assert_eq!(limits.tool_output_chars, 100_000);
+        assert_eq!(limits.progress_every, Duration::from_secs(5));
         assert_eq!(limits.upload.concurrent, 8);
         assert_eq!(limits.upload.per_session, 100_000);
         assert_eq!(limits.upload.chunk_chars, 349_528);
@@ -282,7 +311,7 @@ mod tests {
 
     #[test]
     fn every_relation_can_fail() {
-        let broken: [fn(&mut Limits); 11] = [
+        let broken: [fn(&mut Limits); 13] = [
             |l| l.import_record_bytes = l.record_bytes + 1,
             |l| l.import_record_bytes = l.upload.chunk_chars,
             |l| l.upload.chunk_chars += 4,
@@ -292,6 +321,8 @@ mod tests {
             |l| l.node_depth = l.depth + 1,
             |l| l.tool_input_depth = l.depth,
             |l| l.environment_bytes = l.environment_total_bytes + 1,
+            |l| l.tasks = l.untold_tasks + 1,
+            |l| l.progress_every = Duration::ZERO,
             |l| l.upload.item_bytes = l.upload.aggregate_bytes + 1,
             |l| l.upload.encoded_media_bytes = l.upload.request_bytes + 1,
         ];

@@ -1,6 +1,6 @@
 //! What a tool is, what it is asked and what it answers.
 
-use crate::json::RawJson;
+use crate::json::{RawJson, ScanLimits, Scanner};
 pub use crate::schema::inbound::Environment;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -21,6 +21,41 @@ pub struct ToolSpec {
     pub path_member: Option<&'static str>,
     /// Whether it may run beside other calls of the same batch (DEC-26).
     pub parallel: bool,
+    /// Which of its calls run on in the background, as tasks.
+    pub background: Background,
+}
+
+/// Which calls of a tool become background tasks: their result comes at once,
+/// and the turn goes on while they run (WIRE-004).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Background {
+    /// None.
+    Never,
+    /// Those whose input has this member with the value true.
+    When(&'static str),
+    /// All.
+    Always,
+}
+
+impl Background {
+    /// Whether a call with this input becomes a task.
+    #[must_use]
+    pub fn holds(self, input: &RawJson) -> bool {
+        match self {
+            Self::Never => false,
+            Self::When(member) => flag_member(input, member),
+            Self::Always => true,
+        }
+    }
+}
+
+/// Whether a member of an object is true.
+fn flag_member(input: &RawJson, name: &str) -> bool {
+    let mut scanner = Scanner::new();
+    let text = input.as_str().as_bytes();
+    let value = scanner.scan(text, &ScanLimits::DEFAULT).ok();
+    let member = value.and_then(|value| value.as_object()?.get(name));
+    member.and_then(|member| member.as_bool()) == Some(true)
 }
 
 /// What running a tool may touch.
@@ -58,6 +93,15 @@ pub struct ToolRequest {
     pub directories: Arc<[String]>,
     /// Variables set for tool children by `update_environment_variables` (DEC-22).
     pub environment: Arc<Environment>,
+}
+
+/// A call that is to run on as a background task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskRequest {
+    /// Id of the task (DEC-17); a name for its output file, too.
+    pub task_id: Arc<str>,
+    /// The call.
+    pub tool: ToolRequest,
 }
 
 /// How far a permission decision reaches for the paths a call names.

@@ -6,7 +6,7 @@ use agentx_core::guard::Guard;
 use agentx_core::ids::{IdGen, Seed};
 use agentx_core::json::RawJson;
 use agentx_core::model::{Delta, ErrorCategory, ModelFailure, ModelOutcome, StopReason, Usage};
-use agentx_core::tool::{Access, ToolClass, ToolOutcome, ToolSpec};
+use agentx_core::tool::{Access, Background, ToolClass, ToolOutcome, ToolSpec};
 use agentx_laws::{Event, InputOf, Script, SplitMix64, Subject, check, replay};
 
 struct Loop;
@@ -23,6 +23,7 @@ impl Subject for Loop {
             class: ToolClass::Execute,
             path_member: None,
             parallel,
+            background: Background::Never,
         };
         let config = LoopConfig {
             system: None,

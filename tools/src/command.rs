@@ -8,7 +8,7 @@ use crate::limits::{
 use crate::spec::builtin_specs;
 use agentx_core::json::{RawJson, ScanLimits, Scanner};
 use agentx_core::schema::permission::Behavior;
-use agentx_core::tool::{ToolClass, ToolSpec};
+use agentx_core::tool::{Background, ToolClass, ToolSpec};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub struct Declaration {
     pub command: Vec<String>,
     /// How long one call may run.
     pub timeout: Duration,
-    /// Whether it is to go on while the turn does.
+    /// Whether its calls are background tasks: the turn goes on while they run.
     pub background: bool,
     /// Whether it may run beside other calls (DEC-26).
     pub parallel: bool,
@@ -58,6 +58,7 @@ pub struct CommandTool {
     program: String,
     arguments: Vec<String>,
     timeout: Duration,
+    background: bool,
     parallel: bool,
     permission: Behavior,
 }
@@ -111,8 +112,7 @@ impl CommandTool {
     /// The first member that is wrong: a name that is taken or outside its
     /// grammar, a text that is too long, a schema that is not one of objects, a
     /// command without a program that is an absolute path or a name to be found
-    /// in `PATH`, a time outside its bounds, or a background tool, which is not
-    /// available yet.
+    /// in `PATH`, or a time outside its bounds.
     pub fn new(declared: Declaration) -> Result<Self, CommandFault> {
         check_name(&declared.name)?;
         if declared.description.len() > TOOL_DESCRIPTION_BYTES {
@@ -126,10 +126,6 @@ impl CommandTool {
             let text = format!("expected 1 to {most}");
             return Err(CommandFault::new("timeout_ms", text));
         }
-        if declared.background {
-            let text = "background tools are not available yet; expected false";
-            return Err(CommandFault::new("background", text));
-        }
         let mut words = declared.command.into_iter();
         Ok(Self {
             name: declared.name.into(),
@@ -138,6 +134,7 @@ impl CommandTool {
             program: words.next().unwrap_or_default(),
             arguments: words.collect(),
             timeout: declared.timeout,
+            background: declared.background,
             parallel: declared.parallel,
             permission: declared.permission,
         })
@@ -153,6 +150,11 @@ impl CommandTool {
             class: ToolClass::Execute,
             path_member: None,
             parallel: self.parallel,
+            background: if self.background {
+                Background::Always
+            } else {
+                Background::Never
+            },
         }
     }
 

@@ -1,7 +1,7 @@
 //! Blocking, cancellable tool bodies of AgentX.
 //!
 //! [`builtin_specs`] and [`CommandTools::specs`] are what the model is told, [`Toolbox::run`] what runs on a
-//! pool thread for one call, and [`CancelToken`] what ends it early. A body
+//! pool thread for one call, [`Toolbox::run_task`] for one that is a background task, and [`CancelToken`] what ends it early. A body
 //! never panics on what a model, a file or the system gives it: every fault is
 //! a [`ToolOutcome`](agentx_core::tool::ToolOutcome) that says what and where.
 //!
@@ -38,6 +38,7 @@ pub mod process;
 mod replace;
 mod spec;
 mod stop;
+mod task;
 #[cfg(test)]
 mod testing;
 mod text;
@@ -48,5 +49,6 @@ pub use cancel::CancelToken;
 pub use command::{CommandFault, CommandTool, CommandTools, Declaration};
 pub use limits::{EndingLimits, ToolLimits};
 pub use spec::builtin_specs;
+pub use task::TaskHooks;
 pub use text::Capture;
 pub use toolbox::{Toolbox, ToolboxConfig};

@@ -24,6 +24,8 @@ pub struct ToolLimits {
     pub command_answer_bytes: usize,
     /// Characters shown of the end of a failed command tool's stderr.
     pub command_stderr_chars: usize,
+    /// Bytes of output that the file of a background task takes (WIRE-004).
+    pub task_file_bytes: u64,
     /// How the processes of a child are ended.
     pub ending: EndingLimits,
     /// Lines of one Read.
@@ -63,6 +65,7 @@ impl Default for ToolLimits {
             command_bytes: 131_071,
             command_answer_bytes: 4 << 20,
             command_stderr_chars: 4_000,
+            task_file_bytes: 16 << 20,
             ending: EndingLimits::default(),
             read_lines: 2_000,
             read_line_chars: 2_000,
@@ -154,6 +157,9 @@ pub(crate) const MAX_IGNORE_TOTAL_BYTES: u64 = 4 << 20;
 
 /// Bytes at the start of a file among which a NUL makes it binary.
 pub(crate) const BINARY_PROBE_BYTES: usize = 8_192;
+
+/// Names that are tried for the folder of a process's task output files.
+pub(crate) const TASK_FOLDER_NAMES: u32 = 1_000;
 
 /// Characters of a path or an input shown in a message.
 pub(crate) const SHOWN_CHARS: usize = 300;

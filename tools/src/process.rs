@@ -17,6 +17,7 @@
 
 use crate::cancel::CancelToken;
 use crate::limits::{EndingLimits, STEP_BYTES};
+use crate::task::TaskHooks;
 use crate::text::Capture;
 use agentx_core::guard::Guard;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -59,6 +60,9 @@ pub struct Job<'a> {
     pub timeout: Duration,
     /// How it is ended when it may not run on.
     pub ending: &'a EndingLimits,
+    /// For a background task: where its output goes too, and who is told that
+    /// it runs.
+    pub task: Option<TaskHooks<'a>>,
 }
 
 /// Without the arguments, the environment and the input, which may hold secrets.
@@ -157,6 +161,10 @@ pub fn run(job: &Job<'_>, cancel: &CancelToken) -> Result<Finished, StartError> 
     let leader = Pid::from_child(&child);
     // The reaper waits for it and cannot have gone.
     let _ = hand_over.send(child);
+    if let Some(task) = &job.task {
+        (task.began)();
+    }
+    let file = job.task.map(|task| task.file);
     let now = Instant::now();
     let running = Running {
         job,
@@ -165,8 +173,8 @@ pub fn run(job: &Job<'_>, cancel: &CancelToken) -> Result<Finished, StartError> 
         over,
         leader,
         pipes,
-        stdout: Capture::new(job.keep_chars, job.guard),
-        stderr: Capture::new(job.keep_chars, job.guard),
+        stdout: Capture::new(job.keep_chars, job.guard).also_into(file, 1),
+        stderr: Capture::new(job.keep_chars, job.guard).also_into(file, 2),
         raw: Some(Vec::new()),
         phase: Phase::Running,
         until: now.checked_add(job.timeout),

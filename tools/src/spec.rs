@@ -1,7 +1,7 @@
 //! What the model is told of the built-in tools.
 
 use agentx_core::json::RawJson;
-use agentx_core::tool::{ToolClass, ToolSpec};
+use agentx_core::tool::{Background, ToolClass, ToolSpec};
 
 /// The built-in tools, in the order in which they are offered (configuration,
 /// "Built-in tools"). Their schemas are closed.
@@ -17,6 +17,7 @@ struct Builtin {
     schema: &'static str,
     class: ToolClass,
     path_member: Option<&'static str>,
+    background: Background,
 }
 
 impl Builtin {
@@ -28,6 +29,7 @@ impl Builtin {
             class: self.class,
             path_member: self.path_member,
             parallel: matches!(self.class, ToolClass::Inert | ToolClass::ReadOnly),
+            background: self.background,
         }
     }
 }
@@ -50,6 +52,7 @@ const READ: Builtin = Builtin {
     }"#,
     class: ToolClass::ReadOnly,
     path_member: Some("file_path"),
+    background: Background::Never,
 };
 
 const GLOB: Builtin = Builtin {
@@ -70,6 +73,7 @@ const GLOB: Builtin = Builtin {
     }"#,
     class: ToolClass::ReadOnly,
     path_member: Some("path"),
+    background: Background::Never,
 };
 
 const GREP: Builtin = Builtin {
@@ -91,6 +95,7 @@ const GREP: Builtin = Builtin {
     }"#,
     class: ToolClass::ReadOnly,
     path_member: Some("path"),
+    background: Background::Never,
 };
 
 const CURRENT_TIME: Builtin = Builtin {
@@ -105,6 +110,7 @@ const CURRENT_TIME: Builtin = Builtin {
     }"#,
     class: ToolClass::Inert,
     path_member: None,
+    background: Background::Never,
 };
 
 const WRITE: Builtin = Builtin {
@@ -123,6 +129,7 @@ const WRITE: Builtin = Builtin {
     }"#,
     class: ToolClass::Edit,
     path_member: Some("file_path"),
+    background: Background::Never,
 };
 
 const EDIT: Builtin = Builtin {
@@ -143,6 +150,7 @@ const EDIT: Builtin = Builtin {
     }"#,
     class: ToolClass::Edit,
     path_member: Some("file_path"),
+    background: Background::Never,
 };
 
 const BASH: Builtin = Builtin {
@@ -150,20 +158,24 @@ const BASH: Builtin = Builtin {
     description: "Runs a shell command in the working directory and answers with what it wrote \
         to stdout and stderr, in that order of writing, at most 30,000 characters of head and \
         tail. A status other than 0 is an error. There is no input and no terminal, nothing is \
-        kept between calls, and processes left in the background are ended with the command.",
+        kept between calls, and processes left in the background are ended with the command. \
+        For a command that takes long and ends by itself there is `run_in_background`: the \
+        answer comes at once and names a file that the output goes to, other work goes on \
+        meanwhile, and you are told when the command has ended.",
     schema: r#"{
         "type": "object",
         "properties": {
             "command": {"type": "string", "minLength": 1, "description": "The command line, for `bash -c`."},
             "timeout_ms": {"type": "integer", "minimum": 1, "maximum": 600000, "description": "Milliseconds it may run; 120,000 when absent."},
             "description": {"type": "string", "description": "What the command does, in a few words, for the person who allows it."},
-            "run_in_background": {"type": "boolean", "description": "Not available yet; must be false or absent."}
+            "run_in_background": {"type": "boolean", "description": "Whether to go on while the command runs; false when absent. Its time is limited by `timeout_ms` all the same."}
         },
         "required": ["command"],
         "additionalProperties": false
     }"#,
     class: ToolClass::Execute,
     path_member: None,
+    background: Background::When("run_in_background"),
 };
 
 #[cfg(test)]

@@ -40,6 +40,7 @@ impl Owned {
 
     pub(crate) const fn call(&self) -> Call<'_> {
         Call {
+            task: None,
             request: &self.request,
             config: &self.config,
             cancel: &self.cancel,

@@ -4,9 +4,11 @@
 //! would leave a part of it that nobody recognises any more (DEC-30).
 
 use crate::limits::{BINARY_PROBE_BYTES, SHOWN_CHARS};
+use crate::task::TaskFile;
 use agentx_core::guard::{Guard, Redactor};
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 /// Characters kept for the note about results that do not fit.
 const LEFT_OUT_CHARS: usize = 60;
@@ -71,6 +73,8 @@ pub struct Capture {
     lossy: Lossy,
     redactor: Redactor,
     kept: Kept,
+    /// What also takes the stream, and the number it has there.
+    sink: Option<(Arc<TaskFile>, u8)>,
 }
 
 #[derive(Debug, Default)]
@@ -91,7 +95,14 @@ impl Capture {
             lossy: Lossy::default(),
             redactor: guard.redactor(),
             kept: Kept::default(),
+            sink: None,
         }
+    }
+
+    /// Lets a file take the whole stream, as the one of this number.
+    pub(crate) fn also_into(self, file: Option<&Arc<TaskFile>>, stream: u8) -> Self {
+        let sink = file.map(|file| (Arc::clone(file), stream));
+        Self { sink, ..self }
     }
 
     /// Takes the next bytes of the stream.
@@ -101,15 +112,18 @@ impl Capture {
             lossy,
             redactor,
             kept,
+            sink,
         } = self;
-        lossy.feed(bytes, |text| kept.push(&redactor.push(text), *half));
+        lossy.feed(bytes, |text| {
+            keep(&redactor.push(text), kept, *half, sink.as_ref());
+        });
     }
 
     /// Ends the stream.
     pub fn finish(&mut self) {
         self.break_off();
         let rest = self.redactor.finish();
-        self.kept.push(&rest, self.half);
+        keep(&rest, &mut self.kept, self.half, self.sink.as_ref());
     }
 
     /// Ends a stream that may have had more to say. If its last characters are
@@ -120,8 +134,11 @@ impl Capture {
             lossy,
             redactor,
             kept,
+            sink,
         } = self;
-        lossy.finish(|text| kept.push(&redactor.push(text), *half));
+        lossy.finish(|text| {
+            keep(&redactor.push(text), kept, *half, sink.as_ref());
+        });
     }
 
     /// Characters of the stream so far.
@@ -177,6 +194,13 @@ impl Capture {
         let cut = total_chars.saturating_sub(room as u64);
         format!("{}{before}{last}", cut_note(cut).trim_start())
     }
+}
+
+fn keep(text: &str, kept: &mut Kept, half: usize, sink: Option<&(Arc<TaskFile>, u8)>) {
+    if let Some((file, stream)) = sink {
+        file.write(*stream, text);
+    }
+    kept.push(text, half);
 }
 
 impl Kept {

@@ -3,17 +3,20 @@
 use crate::body;
 use crate::cancel::CancelToken;
 use crate::command::CommandTools;
-use crate::limits::ToolLimits;
+use crate::limits::{SHOWN_CHARS, ToolLimits};
 use crate::place::Fence;
 use crate::spec::builtin_specs;
 use crate::stop::Stop;
+use crate::task::{TaskFolder, TaskHooks, told_path};
 use crate::text::{cut_result, shown};
 use agentx_core::guard::Guard;
-use agentx_core::tool::{ToolContent, ToolOutcome, ToolRequest, ToolSpec};
+use agentx_core::tool::{TaskRequest, ToolContent, ToolOutcome, ToolRequest, ToolSpec};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 /// What the tools of a process share.
@@ -30,6 +33,9 @@ pub struct ToolboxConfig {
     pub shell: PathBuf,
     /// Credentials that no answer may carry (DEC-30).
     pub guard: Guard,
+    /// The system's temporary directory, where output files of background tasks
+    /// lie in a folder of their own.
+    pub temp: PathBuf,
     /// What `CurrentTime` tells.
     pub clock: fn() -> SystemTime,
     /// All bounds.
@@ -52,6 +58,7 @@ impl ToolboxConfig {
                 "/bin/sh".into()
             },
             commands: CommandTools::default(),
+            temp: std::env::temp_dir(),
             guard: Guard::default(),
             clock: SystemTime::now,
             limits: ToolLimits::default(),
@@ -89,13 +96,15 @@ impl fmt::Debug for ToolboxConfig {
 #[derive(Clone, Debug)]
 pub struct Toolbox {
     config: ToolboxConfig,
+    tasks: Arc<TaskFolder>,
 }
 
 impl Toolbox {
     /// A toolbox.
     #[must_use]
-    pub const fn new(config: ToolboxConfig) -> Self {
-        Self { config }
+    pub fn new(config: ToolboxConfig) -> Self {
+        let tasks = Arc::new(TaskFolder::new(config.temp.clone()));
+        Self { config, tasks }
     }
 
     /// Runs one call to its end. Blocks: for a command as long as its time-out,
@@ -106,9 +115,65 @@ impl Toolbox {
     /// replaced in all text before it is cut (DEC-30), and it is bounded (DEC-34).
     #[must_use]
     pub fn run(&self, request: &ToolRequest, cancel: &CancelToken) -> ToolOutcome {
+        self.perform(request, None, cancel)
+    }
+
+    /// Runs one call as a background task (WIRE-004), and otherwise as
+    /// [`run`](Self::run) does. `began` is called once the task runs, with the
+    /// path of the file that takes its output from then on; where it is not
+    /// called the outcome tells why nothing was begun. The file keeps all of the
+    /// output up to a bound, without credentials, and says at its end how the
+    /// task ended.
+    #[must_use]
+    pub fn run_task(
+        &self,
+        task: &TaskRequest,
+        began: &dyn Fn(&str),
+        cancel: &CancelToken,
+    ) -> ToolOutcome {
+        let bytes = self.config.limits.task_file_bytes;
+        let made = self.tasks.file(&task.task_id, bytes).map(Arc::new);
+        let made = made.map_err(|fault| fault.to_string()).and_then(|file| {
+            let path = told_path(file.path(), &self.config.guard);
+            let path = path.ok_or("its path cannot be told");
+            path.map(|path| (file, path)).map_err(ToOwned::to_owned)
+        });
+        let (file, path) = match made {
+            Ok(made) => made,
+            Err(why) => {
+                let text = format!("Not started: no output file could be made: {why}.");
+                return ToolOutcome::error(cut_result(text, SHOWN_CHARS, &self.config.guard));
+            }
+        };
+        let runs = Cell::new(false);
+        let tell = || {
+            runs.set(true);
+            began(&path);
+        };
+        let hooks = TaskHooks {
+            file: &file,
+            began: &tell,
+        };
+        let mut outcome = self.perform(&task.tool, Some(hooks), cancel);
+        if !runs.get() {
+            file.remove();
+            return outcome;
+        }
+        let fault = file.close(&last_line(&outcome)).map(ToolContent::Text);
+        outcome.content.extend(fault);
+        outcome
+    }
+
+    fn perform(
+        &self,
+        request: &ToolRequest,
+        task: Option<TaskHooks<'_>>,
+        cancel: &CancelToken,
+    ) -> ToolOutcome {
         let call = Call {
             request,
             config: &self.config,
+            task,
             cancel,
         };
         let text = |answer: Result<String, Stop>| answer.map(ToolOutcome::text);
@@ -132,10 +197,23 @@ impl Toolbox {
     }
 }
 
+/// What the output file of a task ends with: why it failed, or that it did not.
+fn last_line(outcome: &ToolOutcome) -> String {
+    if !outcome.is_error {
+        return "[The task is complete.]".to_owned();
+    }
+    let last = outcome.content.last();
+    let note = last.and_then(|ToolContent::Text(text)| text.lines().last());
+    let note = note.filter(|line| line.starts_with('[') && line.ends_with(']'));
+    note.unwrap_or("[The task failed.]").to_owned()
+}
+
 /// One call on its way through a body.
 pub(crate) struct Call<'a> {
     pub(crate) request: &'a ToolRequest,
     pub(crate) config: &'a ToolboxConfig,
+    /// For a call that is a background task.
+    pub(crate) task: Option<TaskHooks<'a>>,
     pub(crate) cancel: &'a CancelToken,
 }
 

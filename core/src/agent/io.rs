@@ -33,6 +33,12 @@ pub enum Input<'a> {
 pub enum Command {
     /// A prompt that does not come over the input stream.
     Prompt(String),
+    /// Stop a background task, as the operation `stop_task` asks. One that does
+    /// not run is a warning.
+    StopTask {
+        /// Its id.
+        task_id: String,
+    },
     /// Settle everything and exit with this status (signals).
     Shutdown {
         /// Exit status, 128 plus the signal's number.

@@ -6,10 +6,12 @@
 //!
 //! ```text
 //! command prompt "hello"            command shutdown 143
+//! command stop_task "task_1"        progress 2 began "/tmp/task_1.out"
 //! progress 1 text "hi"              progress 1 call 0 "toolu_1" "Read"
 //! progress 1 usage 11 4 0 0 0       progress 1 stop end_turn
 //! done 1 model finished             done 1 model failed rate_limit 429 "slow down"
-//! done 2 tool ok "text"             done 3 vetted passed
+//! done 2 tool ok "text"             done 2 task error "text"
+//! done 3 vetted passed
 //! done 4 stored passed              done 4 stored failed
 //! sent 120                          write_failed
 //! ```
@@ -69,8 +71,15 @@ pub fn write(input: &Input<'_>) -> Option<String> {
         Input::Command(Command::Shutdown { status }) => {
             line.word("command shutdown").number(*status)
         }
+        Input::Command(Command::StopTask { task_id }) => {
+            line.word("command stop_task").text(task_id)
+        }
         Input::Progress(id, Progress::Delta(delta)) => {
             write_delta(line.word("progress").number(id.0), delta)
+        }
+        Input::Progress(id, Progress::Began { output_file }) => {
+            let line = line.word("progress").number(id.0);
+            line.word("began").text(output_file)
         }
         Input::Done(id, answer) => write_answer(line.word("done").number(id.0), answer),
         Input::Sent(bytes) => line.word("sent").number(*bytes),
@@ -116,12 +125,8 @@ fn write_answer(line: Line, answer: &Answer) -> Line {
             };
             line.text(&failure.message)
         }
-        Answer::Tool(outcome) => {
-            let word = if outcome.is_error { "error" } else { "ok" };
-            let line = line.word("tool").word(word);
-            let add = |line: Line, ToolContent::Text(text): &ToolContent| line.text(text);
-            outcome.content.iter().fold(line, add)
-        }
+        Answer::Tool(outcome) => line.word("tool").outcome(outcome),
+        Answer::Task(outcome) => line.word("task").outcome(outcome),
         Answer::Persisted(verdict) => line.word("persisted").verdict(*verdict),
         Answer::Stored(verdict) => line.word("stored").verdict(*verdict),
         Answer::Flushed(verdict) => line.word("flushed").verdict(*verdict),
@@ -152,6 +157,12 @@ impl Line {
         self.word(&String::from_utf8_lossy(writer.as_bytes()))
     }
 
+    fn outcome(self, outcome: &ToolOutcome) -> Self {
+        let word = if outcome.is_error { "error" } else { "ok" };
+        let add = |line: Self, ToolContent::Text(text): &ToolContent| line.text(text);
+        outcome.content.iter().fold(self.word(word), add)
+    }
+
     fn verdict(self, verdict: Verdict) -> Self {
         self.word(match verdict {
             Verdict::Passed => "passed",
@@ -171,7 +182,7 @@ pub fn read(line: &str) -> Result<Input<'static>, LogFault> {
         "command" => Input::Command(read_command(&mut words)?),
         "progress" => {
             let id = EffectId(words.number()?);
-            Input::Progress(id, Progress::Delta(read_delta(&mut words)?))
+            Input::Progress(id, read_progress(&mut words)?)
         }
         "done" => {
             let id = EffectId(words.number()?);
@@ -191,6 +202,9 @@ pub fn read(line: &str) -> Result<Input<'static>, LogFault> {
 fn read_command(words: &mut Words<'_>) -> Result<Command, LogFault> {
     Ok(match words.word()? {
         "prompt" => Command::Prompt(words.text()?),
+        "stop_task" => Command::StopTask {
+            task_id: words.text()?,
+        },
         "shutdown" => Command::Shutdown {
             status: words.number()?,
         },
@@ -198,8 +212,17 @@ fn read_command(words: &mut Words<'_>) -> Result<Command, LogFault> {
     })
 }
 
-fn read_delta(words: &mut Words<'_>) -> Result<Delta, LogFault> {
+fn read_progress(words: &mut Words<'_>) -> Result<Progress, LogFault> {
     Ok(match words.word()? {
+        "began" => Progress::Began {
+            output_file: words.text()?,
+        },
+        word => Progress::Delta(read_delta(word, words)?),
+    })
+}
+
+fn read_delta(word: &str, words: &mut Words<'_>) -> Result<Delta, LogFault> {
+    Ok(match word {
         "message_id" => Delta::MessageId(words.text()?),
         "text" => Delta::Text(words.text()?),
         "thinking" => Delta::Thinking(words.text()?),
@@ -234,24 +257,27 @@ fn read_delta(words: &mut Words<'_>) -> Result<Delta, LogFault> {
 fn read_answer(words: &mut Words<'_>) -> Result<Answer, LogFault> {
     Ok(match words.word()? {
         "model" => Answer::Model(read_outcome(words)?),
-        "tool" => {
-            let is_error = match words.word()? {
-                "ok" => false,
-                "error" => true,
-                _ => return Err(LogFault("a tool ends `ok` or `error`")),
-            };
-            let mut content = Vec::new();
-            while !words.0.is_empty() {
-                content.push(ToolContent::Text(words.text()?));
-            }
-            Answer::Tool(ToolOutcome { content, is_error })
-        }
+        "tool" => Answer::Tool(read_tool(words)?),
+        "task" => Answer::Task(read_tool(words)?),
         "persisted" => Answer::Persisted(words.verdict()?),
         "stored" => Answer::Stored(words.verdict()?),
         "flushed" => Answer::Flushed(words.verdict()?),
         "vetted" => Answer::Vetted(words.verdict()?),
         _ => return Err(LogFault("an unknown answer")),
     })
+}
+
+fn read_tool(words: &mut Words<'_>) -> Result<ToolOutcome, LogFault> {
+    let is_error = match words.word()? {
+        "ok" => false,
+        "error" => true,
+        _ => return Err(LogFault("a tool ends `ok` or `error`")),
+    };
+    let mut content = Vec::new();
+    while !words.0.is_empty() {
+        content.push(ToolContent::Text(words.text()?));
+    }
+    Ok(ToolOutcome { content, is_error })
 }
 
 fn read_outcome(words: &mut Words<'_>) -> Result<ModelOutcome, LogFault> {
@@ -380,6 +406,17 @@ mod tests {
             failed(ErrorCategory::Unknown, None),
             tool(&[], false),
             tool(&["a \" b", "c"], true),
+            Input::Command(Command::StopTask {
+                task_id: "task_1 \"".into(),
+            }),
+            Input::Progress(
+                id,
+                Progress::Began {
+                    output_file: "/tmp/a b".into(),
+                },
+            ),
+            Input::Done(id, Answer::Task(ToolOutcome::text("did \" it"))),
+            Input::Done(id, Answer::Task(ToolOutcome::error("not"))),
             Input::Sent(usize::MAX),
             Input::WriteFailed,
         ];

@@ -31,6 +31,7 @@ mod permission;
 mod queue;
 mod records;
 mod storing;
+mod tasks;
 mod turns;
 mod users;
 
@@ -55,6 +56,7 @@ use alloc::sync::Arc;
 use journal::Journal;
 use permission::Waiter;
 use queue::Queue;
+use tasks::Tasks;
 use turns::Turn;
 
 /// One agent session over a record stream.
@@ -75,6 +77,8 @@ pub struct AgentSession {
     /// Uuids of context that has not joined the history yet, oldest first.
     context_uuids: VecDeque<Arc<str>>,
     turn: Option<Turn>,
+    /// Background tasks of the turn.
+    tasks: Tasks,
     /// What goes to the session store, where there is one.
     journal: Option<Journal>,
     /// Why the input cannot be read on, until that is told.
@@ -168,6 +172,7 @@ impl AgentSession {
             seen: Recent::new(limits.seen_prompts),
             context_uuids: VecDeque::new(),
             turn: None,
+            tasks: Tasks::default(),
             journal: None,
             fault: None,
             flushing: None,
@@ -268,6 +273,17 @@ impl AgentSession {
         self.out.push_back(Output::Transmit(record));
     }
 
+    /// Bytes of records that nobody has read yet.
+    const fn unsent_bytes(&self) -> usize {
+        self.unsent.saturating_add(self.link.waiting_bytes())
+    }
+
+    /// Whether models, tools and tasks may say more (DEC-36).
+    fn progress_is_wanted(&self) -> bool {
+        self.stage != Stage::Exited
+            && self.unsent_bytes() <= self.config.limits.progress_pause_bytes
+    }
+
     fn start(&mut self, request: Request) -> EffectId {
         let id = self.effects.open(&request);
         self.out.push_back(Output::Start(id, request));
@@ -298,9 +314,12 @@ impl AgentSession {
     // ---- effects --------------------------------------------------------------------
 
     fn progress(&mut self, id: EffectId, progress: Progress) -> Result<(), Misuse> {
-        if self.effects.progress(id)? == Standing::Open {
-            let Progress::Delta(delta) = progress;
-            self.model_delta(delta);
+        if self.effects.progress(id, &progress)? == Standing::Late {
+            return Ok(());
+        }
+        match progress {
+            Progress::Delta(delta) => self.model_delta(delta),
+            Progress::Began { output_file } => self.task_began(id, &output_file)?,
         }
         Ok(())
     }
@@ -312,6 +331,7 @@ impl AgentSession {
         match answer {
             Answer::Model(outcome) => self.model_done(outcome),
             Answer::Tool(outcome) => self.tool_done(id, outcome),
+            Answer::Task(outcome) => self.task_done(id, outcome),
             Answer::Persisted(Verdict::Passed) => {}
             Answer::Persisted(Verdict::Failed) => {
                 self.warn(
@@ -367,6 +387,7 @@ impl AgentSession {
     fn command(&mut self, command: Command) {
         match command {
             Command::Prompt(text) => self.local_prompt(text),
+            Command::StopTask { task_id } => self.stop_task_command(&task_id),
             Command::Shutdown { status } => self.shutdown(status),
         }
     }
@@ -409,6 +430,7 @@ impl Machine for AgentSession {
             self.now = before;
             return Err(misuse);
         }
+        self.tell_progress();
         self.close_latched();
         self.next_turn();
         self.store_waiting();
@@ -421,15 +443,18 @@ impl Machine for AgentSession {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        (!self.out.is_empty()).then_some(self.now)
+        if self.out.is_empty() {
+            self.next_progress()
+        } else {
+            Some(self.now)
+        }
     }
 
     fn wants(&self) -> Wants {
         let limits = &self.config.limits;
-        let unsent = self.unsent.saturating_add(self.link.waiting_bytes());
         Wants {
-            bytes: self.stage == Stage::Open && unsent <= limits.input_pause_bytes,
-            progress: self.stage != Stage::Exited && unsent <= limits.progress_pause_bytes,
+            bytes: self.stage == Stage::Open && self.unsent_bytes() <= limits.input_pause_bytes,
+            progress: self.progress_is_wanted(),
         }
     }
 }

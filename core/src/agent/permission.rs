@@ -240,7 +240,7 @@ impl AgentSession {
 
 /// What a call does, for the person who is asked. Falls back to the tool's name
 /// (WIRE-PERM-003).
-fn describe(tool: &ToolSpec, input: &RawJson) -> String {
+pub(super) fn describe(tool: &ToolSpec, input: &RawJson) -> String {
     let shown = |member: &str| string_member(input, member).filter(|text| !text.trim().is_empty());
     let activity = shown("description")
         .or_else(|| shown("command").map(|command| format!("Run: {command}")))

@@ -1,6 +1,7 @@
 //! Records built from what a session knows. Leaves: nothing here decides.
 
 use super::config::Provider;
+use super::tasks::{Over, Task};
 use crate::agent_loop::{FinishedBlock, TurnOutcome};
 use crate::model::{ModelFailure, ToolResult, Usage};
 use crate::schema::Money;
@@ -8,7 +9,8 @@ use crate::schema::outbound::{
     Accounting, AssistantMessage, AssistantRecord, AttachmentImportRejected, ContentBlock,
     ControlCancelRequest, ErrorSubtype, MessageEvent, MessageStop, ModelUsage, Outbound,
     PermissionDenial, RejectReason, ResultError, ResultRecord, ResultStop, ResultSuccess,
-    StreamEvent, TextBlock, Timing, ToolResultRecord,
+    StreamEvent, TaskNotification, TaskProgress, TaskStarted, TaskUsage, TextBlock, Timing,
+    ToolProgress, ToolResultRecord,
 };
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -241,6 +243,67 @@ pub(super) const fn stream_event(event: MessageEvent) -> Outbound {
         event,
         parent_tool_use_id: None,
     })
+}
+
+/// A call that still runs, maybe as a task.
+pub(super) fn tool_progress(
+    call: &Arc<str>,
+    tool: &Arc<str>,
+    ran: Duration,
+    task_id: Option<Arc<str>>,
+) -> Outbound {
+    Outbound::ToolProgress(ToolProgress {
+        tool_use_id: Arc::clone(call),
+        tool_name: Arc::clone(tool),
+        parent_tool_use_id: None,
+        elapsed_time_seconds: ran.as_secs(),
+        task_id,
+    })
+}
+
+/// A task begins.
+pub(super) fn task_started(task: &Task) -> Outbound {
+    Outbound::TaskStarted(TaskStarted {
+        task_id: Arc::clone(&task.id),
+        tool_use_id: Some(Arc::clone(&task.call)),
+        description: task.description.clone(),
+        task_type: Some(task.kind()),
+        workflow_name: None,
+        prompt: None,
+    })
+}
+
+/// A task runs on.
+pub(super) fn task_progress(task: &Task, ran: Duration) -> Outbound {
+    Outbound::TaskProgress(TaskProgress {
+        task_id: Arc::clone(&task.id),
+        tool_use_id: Some(Arc::clone(&task.call)),
+        description: task.description.clone(),
+        usage: task_usage(ran),
+        last_tool_name: Some(Arc::clone(&task.tool)),
+        summary: None,
+    })
+}
+
+/// A task is over.
+pub(super) fn task_notification(over: &Over, summary: String) -> Outbound {
+    Outbound::TaskNotification(TaskNotification {
+        task_id: Arc::clone(&over.task.id),
+        tool_use_id: Some(Arc::clone(&over.task.call)),
+        status: over.status(),
+        output_file: over.output_file.to_string(),
+        summary,
+        usage: Some(task_usage(over.ran)),
+    })
+}
+
+/// A task is one call, and asks no model.
+fn task_usage(ran: Duration) -> TaskUsage {
+    TaskUsage {
+        total_tokens: 0,
+        tool_uses: 1,
+        duration_ms: milliseconds(ran),
+    }
 }
 
 /// Takes a question back.

@@ -12,10 +12,12 @@
 use super::records;
 use super::turns::CANCELLED;
 use super::{AgentSession, Stage};
-use crate::agent_loop::{Kept, TurnEnd};
+use crate::agent_loop::{Kept, LoopInput, TurnEnd};
 use crate::effect::{EffectId, Request, Verdict};
 use crate::model::{Message, ModelRequest, ToolResult};
-use crate::store::{self, AnswerEntry, ContextEntry, Entry, PromptEntry, ResultEntry, TurnEntry};
+use crate::store::{
+    self, AnswerEntry, ContextEntry, Entry, NoticeEntry, PromptEntry, ResultEntry, TurnEntry,
+};
 use crate::tool::{Access, ToolCall};
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -47,11 +49,21 @@ pub(super) enum Held {
 impl AgentSession {
     /// Notes a message that joined the history.
     pub(super) fn keep(&mut self, kept: Kept) {
+        // Told now, whether it is stored or not.
+        let task_ids = match &kept {
+            Kept::Notices(_) => self.tasks.take_untold(),
+            Kept::Context(_) | Kept::Prompt(_) | Kept::Answer { .. } => Vec::new(),
+        };
         let Some(journal) = &self.journal else {
             return;
         };
         let time_ms = journal.time_ms(self.now);
         let entry = match kept {
+            Kept::Notices(message) => Entry::Notice(NoticeEntry {
+                time_ms,
+                task_ids,
+                content: self.safe_parts(&message),
+            }),
             Kept::Context(message) => Entry::Context(ContextEntry {
                 time_ms,
                 uuid: self.context_uuids.pop_front().unwrap_or_default(),
@@ -120,7 +132,9 @@ impl AgentSession {
     }
 
     /// Goes on with this once everything that led to it is stored.
-    pub(super) fn when_stored(&mut self, held: Held) {
+    ///
+    /// Gives what the loop has to be told at once.
+    pub(super) fn when_stored(&mut self, held: Held) -> Option<LoopInput> {
         if let Held::End(end) = &held {
             self.keep_end(end);
         }
@@ -135,18 +149,20 @@ impl AgentSession {
             return self.release(held);
         }
         turn.held.push_back((turn.barrier, held));
+        None
     }
 
-    fn release(&mut self, held: Held) {
+    fn release(&mut self, held: Held) -> Option<LoopInput> {
         match held {
             Held::Request(request) => self.ask_model(request),
             Held::Run {
                 place,
                 call,
                 access,
-            } => self.run_tool(place, call, access),
+            } => return self.run_tool(place, call, access),
             Held::End(end) => self.end_turn(end),
         }
+        None
     }
 
     /// Hands the entries that wait to the store, if it has none in hand. No
@@ -195,7 +211,9 @@ impl AgentSession {
 
     fn release_stored(&mut self) {
         while let Some(held) = self.next_stored() {
-            self.release(held);
+            if let Some(input) = self.release(held) {
+                self.feed_loop(input);
+            }
         }
     }
 
@@ -222,7 +240,8 @@ impl AgentSession {
             if let Some(journal) = &mut self.journal {
                 journal.fail_turn();
             }
-            return self.release(end);
+            self.release(end);
+            return;
         }
         self.withdraw_questions();
         self.back_to_running();

@@ -2,6 +2,7 @@
 
 use super::queue::Prompt;
 use super::storing::{Held, NOT_STORED};
+use super::tasks::Beat;
 use super::{AgentSession, Event, Output, Stage, TurnReport};
 use super::{partial, records};
 use crate::agent_loop::{FinishedBlock, LoopInput, Step, Streamed, TurnEnd, TurnOutcome};
@@ -30,7 +31,8 @@ pub(super) struct Turn {
     /// Time spent waiting for the model so far.
     api: Duration,
     model: Option<(EffectId, Instant)>,
-    tools: BTreeMap<EffectId, usize>,
+    /// Calls that run, by their places in the batch.
+    tools: BTreeMap<EffectId, (usize, Beat)>,
     pub(super) denials: Vec<PermissionDenial>,
     /// Id of the message that is being streamed, as records show it.
     message_id: Option<Arc<str>>,
@@ -40,6 +42,20 @@ pub(super) struct Turn {
     pub(super) held: VecDeque<(u64, Held)>,
     /// Whether entries of this turn could not be stored.
     pub(super) store_failed: bool,
+}
+
+impl Turn {
+    /// When a call that runs is to be told of next.
+    pub(super) fn next_progress(&self) -> Option<Instant> {
+        self.tools.values().map(|(_, beat)| beat.next()).min()
+    }
+
+    /// Places of the calls that are to be told of now, and how long each has run.
+    pub(super) fn due_progress(&mut self, now: Instant, every: Duration) -> Vec<(usize, Duration)> {
+        let due = self.tools.values_mut();
+        due.filter_map(|(place, beat)| Some((*place, beat.due(now, every)?)))
+            .collect()
+    }
 }
 
 /// What the results of calls say that an interrupt left open.
@@ -104,7 +120,7 @@ impl AgentSession {
         match step {
             Step::Request(_) | Step::Decide { .. } | Step::Run { .. }
                 if self.stage == Stage::Latched => {}
-            Step::Request(request) => self.when_stored(Held::Request(request)),
+            Step::Request(request) => return self.when_stored(Held::Request(request)),
             Step::Streamed(streamed) => self.show_partial(streamed),
             Step::Block(block) => self.show_block(block),
             Step::Decide { place, call } => return self.decide(place, &call),
@@ -112,18 +128,23 @@ impl AgentSession {
                 call,
                 place,
                 access,
-            } => self.when_stored(Held::Run {
-                place,
-                call,
-                access,
-            }),
+            } => {
+                return self.when_stored(Held::Run {
+                    place,
+                    call,
+                    access,
+                });
+            }
             Step::Settled(result) => {
                 self.keep_result(&result);
                 self.send(&records::tool_result(result));
             }
             Step::Kept(kept) => self.keep(kept),
             Step::Failed(failure) => self.show_failure(&failure),
-            Step::End(end) => self.when_stored(Held::End(end)),
+            Step::End(end) => {
+                self.tell_stopped_tasks();
+                return self.when_stored(Held::End(end));
+            }
         }
         None
     }
@@ -153,22 +174,34 @@ impl AgentSession {
         Some(id)
     }
 
-    pub(super) fn run_tool(&mut self, place: usize, call: ToolCall, access: Access) {
+    /// Runs a call; gives its result if it cannot.
+    pub(super) fn run_tool(
+        &mut self,
+        place: usize,
+        call: ToolCall,
+        access: Access,
+    ) -> Option<LoopInput> {
+        let background = self.agent_loop.tool(&call.name).map(|tool| tool.background);
         let request = ToolRequest {
             call,
             access,
             directories: self.policy.directories().map(ToString::to_string).collect(),
             environment: Arc::clone(&self.environment),
         };
-        let id = self.start(Request::Tool(Box::new(request)));
-        if let Some(turn) = &mut self.turn {
-            turn.tools.insert(id, place);
+        if background.is_some_and(|background| background.holds(&request.call.input)) {
+            return self.start_task(place, request);
         }
+        let id = self.start(Request::Tool(Box::new(request)));
+        let beat = Beat::new(self.now, self.config.limits.progress_every);
+        if let Some(turn) = &mut self.turn {
+            turn.tools.insert(id, (place, beat));
+        }
+        None
     }
 
     pub(super) fn tool_done(&mut self, id: EffectId, outcome: ToolOutcome) {
         let place = self.turn.as_mut().and_then(|turn| turn.tools.remove(&id));
-        if let Some(place) = place {
+        if let Some((place, _)) = place {
             self.feed_loop(LoopInput::Settle { place, outcome });
         }
     }
@@ -195,6 +228,7 @@ impl AgentSession {
         for id in tools.into_keys() {
             self.cancel_effect(id);
         }
+        self.stop_tasks();
         self.feed_loop(LoopInput::Cancel { first, reason });
     }
 

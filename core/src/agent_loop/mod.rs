@@ -12,6 +12,10 @@
 //!   |  failure,      |      +-------------------------+
 //!   +-- cancel ------+--- turn limit, budget, cancel -+
 //! ```
+//!
+//! A turn does not end before its background tasks have: where it would, the loop
+//! waits for the last of them. What became of them reaches the model as one
+//! message, and after an answer that ended well one more request follows (WIRE-004).
 
 mod account;
 mod answer;
@@ -97,6 +101,18 @@ pub enum LoopInput {
         /// What the model is told.
         outcome: ToolOutcome,
     },
+    /// A background task of this turn runs; it holds the turn's end.
+    TaskBegan,
+    /// A background task ended.
+    TaskEnded {
+        /// What the model is told.
+        notice: String,
+    },
+    /// A background task was stopped, and [`LoopInput::Cancel`] comes next.
+    TaskStopped {
+        /// What the model is told.
+        notice: String,
+    },
     /// Ends the turn: the stream is dropped, open calls settle.
     Cancel {
         /// A call that ends in its own way before the others, and its outcome.
@@ -149,6 +165,8 @@ pub enum Kept {
     Context(Arc<Message>),
     /// The prompt that is being answered.
     Prompt(Arc<Message>),
+    /// What became of background tasks, one part each.
+    Notices(Arc<Message>),
     /// An answer, or what is left of one that was cut.
     Answer {
         /// Its blocks.
@@ -216,6 +234,18 @@ enum Phase {
     Idle,
     Requesting,
     Tools,
+    /// The turn would be over, but tasks of it still run.
+    Waiting,
+}
+
+/// Background tasks of the turn, as far as the loop needs to know.
+#[derive(Debug, Default)]
+struct Tasks {
+    running: usize,
+    /// What the model is to be told of those that ended.
+    notices: Vec<String>,
+    /// How the turn ends once the last one has.
+    outcome: Option<TurnOutcome>,
 }
 
 /// The agent loop of one session.
@@ -233,6 +263,7 @@ pub struct AgentLoop {
     answer: Answer,
     shown: Vec<Block>,
     batch: Batch,
+    tasks: Tasks,
     last_usage: Option<Usage>,
     dropped: Vec<Arc<str>>,
     out: VecDeque<Step>,
@@ -256,6 +287,7 @@ impl AgentLoop {
             answer,
             shown: Vec::new(),
             batch: Batch::default(),
+            tasks: Tasks::default(),
             last_usage: None,
             dropped: Vec::new(),
             out: VecDeque::new(),
@@ -495,12 +527,18 @@ impl AgentLoop {
         self.history.push(Arc::new(Message::ToolResults(results)));
         if self.account.exhausted() {
             self.end(self.budget_spent());
-        } else if let Some(limit) = self.config.max_turns
-            && self.account.requests() >= limit
-        {
-            self.end(TurnOutcome::MaxTurns(limit));
         } else {
-            self.request();
+            self.request_again();
+        }
+    }
+
+    /// One more request of this turn, if it may have one.
+    fn request_again(&mut self) {
+        match self.config.max_turns {
+            Some(limit) if self.account.requests() >= limit => {
+                self.end(TurnOutcome::MaxTurns(limit));
+            }
+            Some(_) | None => self.request(),
         }
     }
 
@@ -568,12 +606,57 @@ impl AgentLoop {
                     self.history.push(Arc::new(Message::ToolResults(results)));
                 }
             }
+            Phase::Waiting => {}
         }
-        self.end(TurnOutcome::Cancelled);
+        self.keep_notices();
+        self.end_now(TurnOutcome::Cancelled);
     }
 
+    /// Ends the turn, as soon as its tasks have ended.
     fn end(&mut self, outcome: TurnOutcome) {
+        if self.tasks.running == 0 && self.tasks.notices.is_empty() {
+            return self.end_now(outcome);
+        }
+        self.phase = Phase::Waiting;
+        self.batch = Batch::default();
+        self.tasks.outcome = Some(outcome);
+        self.after_tasks();
+    }
+
+    /// Goes on with a turn that waits, once none of its tasks runs. The model is
+    /// asked once more after an answer that ended well; else it is told with the
+    /// next prompt.
+    fn after_tasks(&mut self) {
+        if self.phase != Phase::Waiting || self.tasks.running > 0 {
+            return;
+        }
+        self.keep_notices();
+        match self.tasks.outcome.take() {
+            Some(TurnOutcome::Done { .. }) => self.request_again(),
+            Some(outcome) => self.end_now(outcome),
+            None => {}
+        }
+    }
+
+    /// Puts what is to be told of tasks into the history, as one message.
+    fn keep_notices(&mut self) {
+        let notices = core::mem::take(&mut self.tasks.notices);
+        if !notices.is_empty() {
+            let message = Arc::new(Message::User(notices));
+            self.history.push(Arc::clone(&message));
+            self.out.push_back(Step::Kept(Kept::Notices(message)));
+        }
+    }
+
+    fn task_ended(&mut self, notice: &str) {
+        self.tasks.running = self.tasks.running.saturating_sub(1);
+        let notice = self.config.guard.redact(notice).into_owned();
+        self.tasks.notices.push(notice);
+    }
+
+    fn end_now(&mut self, outcome: TurnOutcome) {
         self.phase = Phase::Idle;
+        self.tasks = Tasks::default();
         self.batch = Batch::default();
         self.out.push_back(Step::End(TurnEnd {
             outcome,
@@ -626,6 +709,8 @@ impl Machine for AgentLoop {
         let fits = match &input {
             LoopInput::Prompt(_) => self.phase == Phase::Idle,
             LoopInput::Tick | LoopInput::Context(_) | LoopInput::Cancel { .. } => true,
+            LoopInput::TaskBegan => self.phase != Phase::Idle,
+            LoopInput::TaskEnded { .. } | LoopInput::TaskStopped { .. } => self.tasks.running > 0,
             LoopInput::Delta(_) | LoopInput::ModelDone(_) => self.phase == Phase::Requesting,
             LoopInput::Allow { place, .. } | LoopInput::Settle { place, .. } => {
                 self.phase == Phase::Tools && self.batch.call(*place).is_some()
@@ -653,6 +738,12 @@ impl Machine for AgentLoop {
                 self.settle(place, outcome);
                 self.advance();
             }
+            LoopInput::TaskBegan => self.tasks.running = self.tasks.running.saturating_add(1),
+            LoopInput::TaskEnded { notice } => {
+                self.task_ended(&notice);
+                self.after_tasks();
+            }
+            LoopInput::TaskStopped { notice } => self.task_ended(&notice),
             LoopInput::Cancel { first, reason } => self.cancel(first, reason),
         }
         Ok(())

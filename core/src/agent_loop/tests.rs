@@ -1,6 +1,6 @@
 use super::*;
 use crate::ids::Seed;
-use crate::tool::{ToolClass, ToolContent};
+use crate::tool::{Background, ToolClass, ToolContent};
 use alloc::string::ToString;
 use alloc::vec;
 
@@ -14,6 +14,7 @@ fn tool(name: &str, parallel: bool) -> ToolSpec {
         class: ToolClass::Execute,
         path_member: None,
         parallel,
+        background: Background::Never,
     }
 }
 

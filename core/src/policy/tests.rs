@@ -11,6 +11,7 @@ fn tool(name: &str, class: ToolClass) -> ToolSpec {
         class,
         path_member: matches!(class, ToolClass::ReadOnly | ToolClass::Edit).then_some("file_path"),
         parallel: false,
+        background: crate::tool::Background::Never,
     }
 }
 

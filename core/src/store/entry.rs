@@ -102,6 +102,35 @@ record! {
 }
 
 record! {
+    /// A background task, when it began (WIRE-004).
+    pub struct TaskEntry {
+        "type" = "task",
+        /// Milliseconds since the Unix epoch.
+        required time_ms: u64,
+        /// Its id.
+        required task_id: Arc<str>,
+        /// Id of the call that started it.
+        required tool_use_id: Arc<str>,
+        /// Path of its output file; empty when there is none.
+        required output_file: Arc<str>,
+    }
+}
+
+record! {
+    /// What the model was told of background tasks, when it joined the history
+    /// (WIRE-004).
+    pub struct NoticeEntry {
+        "type" = "notice",
+        /// Milliseconds since the Unix epoch.
+        required time_ms: u64,
+        /// Ids of the tasks; nothing more is to be told of them.
+        required task_ids: Vec<Arc<str>>,
+        /// Its text, in parts.
+        required content: Vec<String>,
+    }
+}
+
+record! {
     /// The end of a turn.
     pub struct TurnEntry {
         "type" = "turn",
@@ -134,6 +163,10 @@ union! {
         Answer(AnswerEntry),
         /// The result of a call.
         Result(ResultEntry),
+        /// A background task that began.
+        Task(TaskEntry),
+        /// What the model was told of tasks.
+        Notice(NoticeEntry),
         /// The end of a turn.
         Turn(TurnEntry),
     }
@@ -156,6 +189,8 @@ impl Entry {
             Self::Context(entry) => entry.time_ms,
             Self::Answer(entry) => entry.time_ms,
             Self::Result(entry) => entry.time_ms,
+            Self::Task(entry) => entry.time_ms,
+            Self::Notice(entry) => entry.time_ms,
             Self::Turn(entry) => entry.time_ms,
         }
     }

@@ -15,8 +15,8 @@ mod tests;
 
 pub use binding::{Binding, Mismatch};
 pub use entry::{
-    AnswerEntry, CallEntry, ContextEntry, Entry, EntryBlock, PromptEntry, ResultEntry,
-    ThinkingEntry, TurnEntry,
+    AnswerEntry, CallEntry, ContextEntry, Entry, EntryBlock, NoticeEntry, PromptEntry, ResultEntry,
+    TaskEntry, ThinkingEntry, TurnEntry,
 };
 pub(crate) use entry::{blocks, result_content};
 pub use read::EntryFault;

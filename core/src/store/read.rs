@@ -3,8 +3,8 @@
 //! become a history.
 
 use super::{
-    AnswerEntry, CallEntry, ContextEntry, Entry, EntryBlock, PromptEntry, ResultEntry,
-    ThinkingEntry, TurnEntry,
+    AnswerEntry, CallEntry, ContextEntry, Entry, EntryBlock, NoticeEntry, PromptEntry, ResultEntry,
+    TaskEntry, ThinkingEntry, TurnEntry,
 };
 use crate::json::{Object, RawJson, ScanLimits, Scanner, Value};
 use crate::model::Usage;
@@ -59,6 +59,17 @@ impl Entry {
                 tool_use_id: fields.shared("tool_use_id")?,
                 content: fields.list("content", text_block_of)?,
                 is_error: fields.flag("is_error")?,
+            }),
+            "task" => Self::Task(TaskEntry {
+                time_ms: fields.number("time_ms")?,
+                task_id: fields.shared("task_id")?,
+                tool_use_id: fields.shared("tool_use_id")?,
+                output_file: fields.shared("output_file")?,
+            }),
+            "notice" => Self::Notice(NoticeEntry {
+                time_ms: fields.number("time_ms")?,
+                task_ids: fields.list("task_ids", |id| text_of(id).map(Arc::from))?,
+                content: fields.list("content", text_of)?,
             }),
             "turn" => Self::Turn(TurnEntry {
                 time_ms: fields.number("time_ms")?,

@@ -1,18 +1,42 @@
 //! Entries back into a history.
 
 use super::read::EntryFault;
-use super::{AnswerEntry, Entry, ResultEntry, TurnEntry};
+use super::{AnswerEntry, Entry, NoticeEntry, ResultEntry, TaskEntry, TurnEntry};
 use crate::model::{Block, Message, ToolResult, Usage};
 use crate::tool::ToolContent;
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::fmt::Write as _;
 
 /// What the model is told of a call whose outcome nobody recorded. Such a call
 /// is never run again (DEC-32).
 pub const UNCONFIRMED: &str = "Unconfirmed: the session ended before the outcome of this call was recorded. It may have run, \
      in part or to its end, and it is not run again. Find out what it did before you repeat it.";
+
+/// What the model is told of a background task that ran when the session ended
+/// (DEC-32).
+fn unconfirmed_task(task: &TaskEntry) -> String {
+    let TaskEntry {
+        task_id,
+        tool_use_id,
+        output_file,
+        ..
+    } = task;
+    let mut text = format!(
+        "[Task {task_id} of the call {tool_use_id}: unconfirmed. The session ended before the end \
+         of this task was recorded. It may have run, in part or to its end, and it does not run \
+         on. Find out what it did before you repeat it."
+    );
+    if !output_file.is_empty() {
+        let _ = write!(text, " What it wrote may still lie in {output_file}.");
+    }
+    text.push(']');
+    text
+}
 
 /// What a session begins with that was stored before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,6 +58,8 @@ pub struct Restored {
 pub struct Restorer {
     restored: Restored,
     open: Option<OpenCalls>,
+    /// Tasks whose end the model was not told.
+    tasks: Vec<TaskEntry>,
 }
 
 /// The calls of an answer that wait for their results.
@@ -73,7 +99,7 @@ impl Restorer {
         self.restored.entries = self.restored.entries.saturating_add(1);
         match entry {
             Entry::Prompt(entry) => {
-                self.settle_open();
+                self.settle_all();
                 self.said(entry.uuid, Message::User(entry.content));
             }
             Entry::Context(entry) => {
@@ -85,6 +111,8 @@ impl Restorer {
                 self.answered(entry)?;
             }
             Entry::Result(entry) => self.settled(entry)?,
+            Entry::Task(entry) => self.tasks.push(entry),
+            Entry::Notice(entry) => self.noticed(entry)?,
             Entry::Turn(TurnEntry { dropped_calls, .. }) => {
                 self.settle_open();
                 self.restored.tool_use_ids.extend(dropped_calls);
@@ -93,10 +121,11 @@ impl Restorer {
         Ok(())
     }
 
-    /// The end of the entries. A call without a result is unconfirmed.
+    /// The end of the entries. A call without a result is unconfirmed, and so is
+    /// a task whose end was not told.
     #[must_use]
     pub fn finish(mut self) -> Restored {
-        self.settle_open();
+        self.settle_all();
         self.restored
     }
 
@@ -147,6 +176,27 @@ impl Restorer {
             self.settle_open();
         }
         Ok(())
+    }
+
+    fn noticed(&mut self, entry: NoticeEntry) -> Result<(), EntryFault> {
+        self.settle_open();
+        for id in &entry.task_ids {
+            let at = self.tasks.iter().position(|task| task.task_id == *id);
+            let at = at.ok_or(EntryFault("an entry tells of no open task"))?;
+            self.tasks.remove(at);
+        }
+        let message = Message::User(entry.content);
+        self.restored.history.push(Arc::new(message));
+        Ok(())
+    }
+
+    /// What no entry settles any more.
+    fn settle_all(&mut self) {
+        self.settle_open();
+        let texts: Vec<_> = self.tasks.drain(..).map(|t| unconfirmed_task(&t)).collect();
+        if !texts.is_empty() {
+            self.restored.history.push(Arc::new(Message::User(texts)));
+        }
     }
 
     fn settle_open(&mut self) {

@@ -187,6 +187,15 @@ fn show_entry(entry: &Entry, out: &mut String) {
                 .iter()
                 .for_each(|part| indent(&part.text, out));
         }
+        Entry::Task(task) => head(&format!(
+            "task {} of {} begins",
+            printable(&task.task_id),
+            printable(&task.tool_use_id)
+        )),
+        Entry::Notice(notice) => {
+            head("news of tasks");
+            notice.content.iter().for_each(|part| indent(part, out));
+        }
         Entry::Turn(turn) => head(&format!(
             "end of turn: {}, {} requests, {} tokens",
             turn.stop_reason.as_str(),

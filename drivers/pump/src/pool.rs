@@ -125,13 +125,16 @@ impl<J: Send + 'static> Pool<J> {
     /// Ends everything for good: what waits never runs, the processes of what
     /// runs are killed, and `grace` is left to reap them.
     pub fn abandon(&self, grace: Duration) {
-        {
-            let mut state = self.shared.lock();
-            state.closed = true;
-            state.waiting.clear();
-            state.running.values().for_each(CancelToken::kill);
-        }
+        self.kill();
         let _ = self.join(grace);
+    }
+
+    /// Ends everything for good as [`Pool::abandon`] does, and waits for nothing.
+    pub fn kill(&self) {
+        let mut state = self.shared.lock();
+        state.closed = true;
+        state.waiting.clear();
+        state.running.values().for_each(CancelToken::kill);
     }
 }
 

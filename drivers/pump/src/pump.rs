@@ -57,6 +57,8 @@ pub enum News {
     Wrote(usize),
     /// stdout failed.
     WriteFailed,
+    /// A background task runs, and its output goes to this file.
+    TaskBegan(EffectId, String),
     /// An effect ended.
     Answer(EffectId, Answer),
     /// The driver of a model run is gone, maybe before it could say how it ended.
@@ -87,7 +89,7 @@ pub enum ModelTask {
     Cancel(EffectId),
 }
 
-/// How long tools may take to end and be reaped after the session ended.
+/// How long tools and tasks may take to end and be reaped after the session ended.
 const REAP_GRACE: Duration = Duration::from_secs(4);
 
 /// How long the last records may take to be written after a signal.
@@ -154,10 +156,10 @@ impl Pump {
         let toolbox = Arc::clone(&world.toolbox);
         let workers = Workers::new(toolbox, world.persist.take(), world.validator.take(), post);
         let keeper = Keeper::new(world.store.take(), Arc::clone(post));
-        let tools = workers.tools.clone();
+        let (tools, tasks) = (workers.tools.clone(), workers.tasks.clone());
         signals::watch(
             Arc::clone(post),
-            Box::new(move || tools.abandon(KILL_GRACE)),
+            Box::new(move || workers::abandon(&tools, &tasks, KILL_GRACE)),
         )?;
         let (wire, prompts) = Wire::open(stdio, streams.input, streams.output, post)?;
         let mut pump = Self {
@@ -234,6 +236,9 @@ impl Pump {
                 self.failure_told |= self.exit.is_none();
                 self.feed(Input::WriteFailed);
             }
+            News::TaskBegan(id, output_file) => {
+                self.feed(Input::Progress(id, Progress::Began { output_file }));
+            }
             News::Answer(id, answer) => self.feed(Input::Done(id, answer)),
             News::ModelLost(id) => self.model(id, ModelNews::Done(drive::lost())),
             News::Stored(id, kept) => {
@@ -275,7 +280,7 @@ impl Pump {
     #[must_use]
     pub fn finish(mut self) -> u8 {
         if !self.workers.join(REAP_GRACE) {
-            self.workers.tools.abandon(KILL_GRACE);
+            self.workers.abandon(KILL_GRACE);
             self.log.line("agentx: warning: a tool did not end in time");
         }
         let deadline = self
@@ -374,6 +379,7 @@ impl Pump {
         match request {
             Request::Model(request) => self.begin(id, *request),
             Request::Tool(request) => self.workers.tools.start(id, request),
+            Request::Task(task) => self.workers.tasks.start(id, (id, task)),
             Request::Persist(updates) => match &self.workers.persist {
                 Some(persist) => persist.start(id, updates),
                 None => self.answer(id, Answer::Persisted(Verdict::Failed)),
@@ -473,6 +479,6 @@ impl Pump {
 /// A loop that ends by a panic leaves no process of a tool behind.
 impl Drop for Pump {
     fn drop(&mut self) {
-        self.workers.tools.abandon(KILL_GRACE);
+        self.workers.abandon(KILL_GRACE);
     }
 }

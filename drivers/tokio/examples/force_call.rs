@@ -8,7 +8,7 @@
 use agentx_core::json::{RawJson, Writer};
 use agentx_core::model::{Delta, Message, ModelOutcome, ModelRequest, ToolChoice};
 use agentx_core::time::WallTime;
-use agentx_core::tool::{ToolClass, ToolSpec};
+use agentx_core::tool::{Background, ToolClass, ToolSpec};
 use agentx_providers::provider::Provider;
 use agentx_providers::registry::{FileFacts, Registry};
 use agentx_pump::http1::Limits;
@@ -71,6 +71,7 @@ fn request(prompt: &str) -> Result<ModelRequest, Box<dyn Error>> {
             class: ToolClass::Inert,
             path_member: None,
             parallel: true,
+            background: Background::Never,
         })
     };
     Ok(ModelRequest {

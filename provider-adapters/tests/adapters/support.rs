@@ -6,7 +6,7 @@ use agentx_core::model::{
     Block, Delta, Message, ModelOutcome, ModelRequest, ToolChoice, ToolResult,
 };
 use agentx_core::time::{Instant, WallTime};
-use agentx_core::tool::{ToolCall, ToolClass, ToolContent, ToolSpec};
+use agentx_core::tool::{Background, ToolCall, ToolClass, ToolContent, ToolSpec};
 use agentx_providers::call::{Call, Input, Output};
 use agentx_providers::http::{FailureKind, HttpEvent, TransportFailure};
 use agentx_providers::provider::Provider;
@@ -120,6 +120,7 @@ pub(crate) fn tool(name: &str) -> ToolSpec {
         class: ToolClass::Execute,
         path_member: None,
         parallel: false,
+        background: Background::Never,
     }
 }
 

@@ -19,14 +19,15 @@ use agentx_core::schema::payload::{InitializePayload, InitializeSession, Provide
 use agentx_core::schema::permission::PermissionMode;
 use agentx_core::store::{Batch, Beginning, Binding, Entry, Storing};
 use agentx_core::time::{Instant, WallTime};
-use agentx_core::tool::{ToolClass, ToolOutcome, ToolRequest, ToolSpec};
+use agentx_core::tool::{Background, TaskRequest, ToolClass, ToolOutcome, ToolRequest, ToolSpec};
 use agentx_laws::{Feed, Script};
 use core::time::Duration;
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::thread;
 
-/// A tool for tests: `Look` reads, `Change` edits the file it names, `Do` executes.
+/// A tool for tests: `Look` reads, `Change` edits the file it names, `Do`
+/// executes, in the background if its input says `run_in_background`.
 #[must_use]
 pub fn tool(name: &str, class: ToolClass) -> ToolSpec {
     ToolSpec {
@@ -36,6 +37,10 @@ pub fn tool(name: &str, class: ToolClass) -> ToolSpec {
         class,
         path_member: matches!(class, ToolClass::ReadOnly | ToolClass::Edit).then_some("file_path"),
         parallel: matches!(class, ToolClass::ReadOnly | ToolClass::Inert),
+        background: match class {
+            ToolClass::Execute => Background::When("run_in_background"),
+            ToolClass::Inert | ToolClass::ReadOnly | ToolClass::Edit => Background::Never,
+        },
     }
 }
 
@@ -387,6 +392,40 @@ impl Bench {
         self.done(id, Answer::Tool(ToolOutcome::text(text)));
     }
 
+    /// The open task of the call with this id.
+    #[must_use]
+    pub fn task(&self, call: &str) -> (EffectId, &TaskRequest) {
+        let task = self.open.iter().find_map(|(id, request)| match request {
+            Request::Task(task) if &*task.tool.call.id == call => Some((*id, &**task)),
+            _ => None,
+        });
+        task.expect("the task is open")
+    }
+
+    /// The task of this call begins; gives its id.
+    pub fn task_begins(&mut self, call: &str) -> String {
+        let (id, task) = self.task(call);
+        let task_id = task.task_id.to_string();
+        self.tell(format!("task: {call} begins"));
+        let output_file = format!("/tmp/tasks/{call}");
+        self.feed(Input::Progress(id, Progress::Began { output_file }));
+        task_id
+    }
+
+    /// The task of this call ends.
+    pub fn task_ends(&mut self, call: &str, outcome: ToolOutcome) {
+        let (id, _) = self.task(call);
+        self.tell(format!("task: {call} ends"));
+        self.done(id, Answer::Task(outcome));
+    }
+
+    /// Stops the task of this id.
+    pub fn stop_task(&mut self, task_id: &str) {
+        self.tell("embedder: stop_task".to_string());
+        let task_id = task_id.to_string();
+        self.feed(Input::Command(Command::StopTask { task_id }));
+    }
+
     /// Settles an effect.
     pub fn done(&mut self, id: EffectId, answer: Answer) {
         self.feed(Input::Done(id, answer));
@@ -593,6 +632,7 @@ fn brief_effect(request: &Request) -> String {
     match request {
         Request::Model(_) => "model".to_string(),
         Request::Tool(request) => format!("tool {}", request.call.id),
+        Request::Task(task) => format!("task {}", task.tool.call.id),
         Request::Persist(_) => "persist".to_string(),
         Request::Store(batch) => format!("store {}", brief_entries(&batch.entries)),
         Request::FlushRemote => "flush".to_string(),
@@ -608,6 +648,8 @@ pub fn brief_entries(entries: &[Entry]) -> String {
         Entry::Context(_) => "context",
         Entry::Answer(_) => "answer",
         Entry::Result(_) => "result",
+        Entry::Task(_) => "task",
+        Entry::Notice(_) => "notice",
         Entry::Turn(_) => "turn",
     });
     words.collect::<Vec<_>>().join(" ")

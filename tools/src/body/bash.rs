@@ -33,6 +33,7 @@ pub(crate) fn run(call: &Call<'_>) -> Result<ToolOutcome, Stop> {
         guard: &config.guard,
         timeout,
         ending: &config.limits.ending,
+        task: call.task,
     };
     let finished = process::run(&job, call.cancel)
         .map_err(|fault| Stop::io("The command was not started", fault))?;
@@ -43,11 +44,6 @@ pub(crate) fn run(call: &Call<'_>) -> Result<ToolOutcome, Stop> {
 fn check(call: &Call<'_>, input: &BashInput, directory: &Path) -> Result<Duration, Stop> {
     let limits = call.limits();
     let command = &input.command;
-    if input.run_in_background {
-        return Err(Stop::fault(
-            "`run_in_background` is not available; run the command without it.",
-        ));
-    }
     if command.trim().is_empty() {
         return Err(Stop::fault("`command` is empty."));
     }

@@ -46,6 +46,7 @@ pub(crate) fn run(call: &Call<'_>, tool: &CommandTool) -> Result<ToolOutcome, St
         guard: call.guard(),
         timeout: tool.timeout(),
         ending: &limits.ending,
+        task: call.task,
     };
     let finished = process::run(&job, call.cancel).map_err(|fault| {
         let program = shown(tool.program(), call.guard());

@@ -92,7 +92,7 @@ fn a_command_needs_a_program_that_the_working_directory_cannot_replace() {
 }
 
 #[test]
-fn times_schemas_and_texts_have_bounds_and_background_is_not_there() {
+fn times_schemas_and_texts_have_bounds() {
     for millis in [0, 3_600_001] {
         let text = fault(|d| d.timeout = Duration::from_millis(millis));
         assert_eq!(text, "timeout_ms: expected 1 to 3600000");
@@ -111,11 +111,18 @@ fn times_schemas_and_texts_have_bounds_and_background_is_not_there() {
     assert_eq!(text, "input_schema: expected at most 65536 bytes");
     let text = fault(|d| d.description = "x".repeat(16_385));
     assert_eq!(text, "description: expected at most 16384 bytes");
-    let text = fault(|d| d.background = true);
-    assert_eq!(
-        text,
-        "background: background tools are not available yet; expected false"
-    );
+}
+
+// covers: WIRE-004
+#[test]
+fn all_calls_of_a_background_tool_are_tasks() {
+    let background = |flag| {
+        let mut declared = declared();
+        declared.background = flag;
+        CommandTool::new(declared).unwrap().spec().background
+    };
+    assert_eq!(background(true), Background::Always);
+    assert_eq!(background(false), Background::Never);
 }
 
 #[test]

@@ -179,10 +179,6 @@ fn a_working_directory_in_home_or_gone_is_refused() {
 fn faults_of_the_input_are_told_and_nothing_runs() {
     let world = World::new();
     for (input, why) in [
-        (
-            r#"{"command":"touch ran","run_in_background":true}"#,
-            "`run_in_background` is not available",
-        ),
         (r#"{"command":" "}"#, "`command` is empty"),
         (r#"{"command":"touch ran\u0000"}"#, "NUL"),
         (

@@ -9,6 +9,7 @@ mod grep;
 mod process;
 mod read;
 mod secrets;
+mod tasks;
 mod time;
 mod world;
 mod write;

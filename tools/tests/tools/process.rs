@@ -19,6 +19,7 @@ fn started(
     let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
     let environment = BTreeMap::from([("PATH".into(), "/usr/bin:/bin".into())]);
     let job = Job {
+        task: None,
         program: Path::new(program),
         arguments: &arguments,
         directory: Path::new(directory),

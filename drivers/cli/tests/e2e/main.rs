@@ -13,5 +13,6 @@ mod server;
 mod sessions;
 mod stored;
 mod support;
+mod tasks;
 mod usage;
 mod wire;

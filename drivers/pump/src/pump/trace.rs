@@ -12,9 +12,13 @@ pub(super) fn input(input: &Input<'_>) {
         Input::Eof => tracing::debug!("end of input"),
         Input::Tick => {}
         Input::Command(Command::Prompt(_)) => tracing::debug!("prompt of the command line"),
+        Input::Command(Command::StopTask { .. }) => tracing::debug!("stop of a task"),
         Input::Command(Command::Shutdown { status }) => tracing::info!(status, "signal"),
         Input::Progress(id, Progress::Delta(delta)) => {
             tracing::trace!(effect = id.0, delta = delta_kind(delta), "progress");
+        }
+        Input::Progress(id, Progress::Began { .. }) => {
+            tracing::debug!(effect = id.0, "task began");
         }
         Input::Done(id, answer) => {
             let (kind, well) = answer_kind(answer);
@@ -52,6 +56,7 @@ const fn request_kind(request: &Request) -> &'static str {
     match request {
         Request::Model(_) => "model",
         Request::Tool(_) => "tool",
+        Request::Task(_) => "task",
         Request::Persist(_) => "persist",
         Request::Store(_) => "store",
         Request::FlushRemote => "flush",
@@ -64,6 +69,7 @@ const fn answer_kind(answer: &Answer) -> (&'static str, bool) {
     match answer {
         Answer::Model(outcome) => ("model", matches!(outcome, ModelOutcome::Finished)),
         Answer::Tool(outcome) => ("tool", !outcome.is_error),
+        Answer::Task(outcome) => ("task", !outcome.is_error),
         Answer::Persisted(verdict) => ("persist", matches!(verdict, Verdict::Passed)),
         Answer::Stored(verdict) => ("store", matches!(verdict, Verdict::Passed)),
         Answer::Flushed(verdict) => ("flush", matches!(verdict, Verdict::Passed)),

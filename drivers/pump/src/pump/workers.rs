@@ -5,21 +5,28 @@
 //! interrupt would wait with it. Here it holds up the output alone, which waits
 //! for its verdict anyway. It costs a thread for each record that is judged.
 
-use super::Post;
+use super::{News, Post};
 use crate::contain::contained;
-use crate::pool::{Lost, Pool, THREADS};
+use crate::pool::{Body, Lost, Pool, THREADS};
 use crate::world::{Persist, Validator};
 use agentx_core::effect::{Answer, EffectId, Verdict};
 use agentx_core::schema::permission::PermissionUpdate;
-use agentx_core::tool::{ToolOutcome, ToolRequest};
+use agentx_core::tool::{TaskRequest, ToolOutcome, ToolRequest};
 use agentx_tools::Toolbox;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+pub(super) type ToolPool = Pool<Box<ToolRequest>>;
+
+/// Each job knows the effect that its beginning is news of.
+pub(super) type TaskPool = Pool<(EffectId, Box<TaskRequest>)>;
+
 /// The pools of a session.
 #[derive(Debug)]
 pub(super) struct Workers {
-    pub(super) tools: Pool<Box<ToolRequest>>,
+    pub(super) tools: ToolPool,
+    /// Apart from other calls, which tasks shall not hold up.
+    pub(super) tasks: TaskPool,
     /// One job at a time, since each changes what the one before it wrote.
     pub(super) persist: Option<Pool<Vec<PermissionUpdate>>>,
     /// One record at a time, in the order of the output.
@@ -34,15 +41,16 @@ impl Workers {
         post: &Post,
     ) -> Self {
         Self {
+            tasks: Pool::new(
+                THREADS,
+                task_body(Arc::clone(&toolbox), Arc::clone(post)),
+                |lost| Answer::Task(lost_tool(lost)),
+                Arc::clone(post),
+            ),
             tools: Pool::new(
                 THREADS,
                 Box::new(move |request, cancel| Answer::Tool(toolbox.run(&request, cancel))),
-                |lost| {
-                    Answer::Tool(ToolOutcome::error(match lost {
-                        Lost::Panicked => "The tool failed inside; this is a fault of AgentX.",
-                        Lost::NoThread => "The tool could not be started: no thread.",
-                    }))
-                },
+                |lost| Answer::Tool(lost_tool(lost)),
                 Arc::clone(post),
             ),
             persist: persist.map(|persist| {
@@ -72,6 +80,7 @@ impl Workers {
     /// Cancels whatever this effect is.
     pub(super) fn cancel(&self, id: EffectId) {
         self.tools.cancel(id);
+        self.tasks.cancel(id);
         if let Some(persist) = &self.persist {
             persist.cancel(id);
         }
@@ -80,15 +89,44 @@ impl Workers {
         }
     }
 
-    /// Waits for tools and for what is being stored; nobody needs a verdict any
+    /// Waits for tools, for tasks and for what is being stored; nobody needs a verdict any
     /// more. False when that takes longer than `grace`.
     pub(super) fn join(&self, grace: Duration) -> bool {
         let end = Instant::now() + grace;
         let tools = self.tools.join(grace);
-        let left = end.saturating_duration_since(Instant::now());
-        let stored = self.persist.as_ref().is_none_or(|pool| pool.join(left));
-        tools && stored
+        let left = || end.saturating_duration_since(Instant::now());
+        let tasks = self.tasks.join(left());
+        let stored = self.persist.as_ref().is_none_or(|pool| pool.join(left()));
+        tools && tasks && stored
     }
+
+    /// Kills what tools and tasks still run, and leaves `grace` to reap it.
+    pub(super) fn abandon(&self, grace: Duration) {
+        abandon(&self.tools, &self.tasks, grace);
+    }
+}
+
+/// Kills what runs in both pools before it waits for either.
+pub(super) fn abandon(tools: &ToolPool, tasks: &TaskPool, grace: Duration) {
+    let end = Instant::now() + grace;
+    tasks.kill();
+    tools.abandon(grace);
+    let _ = tasks.join(end.saturating_duration_since(Instant::now()));
+}
+
+/// Runs a task, and posts that it began before it can post how it ended.
+fn task_body(toolbox: Arc<Toolbox>, post: Post) -> Body<(EffectId, Box<TaskRequest>)> {
+    Box::new(move |(id, task), cancel| {
+        let began = |path: &str| post(News::TaskBegan(id, path.to_owned()));
+        Answer::Task(toolbox.run_task(&task, &began, cancel))
+    })
+}
+
+fn lost_tool(lost: Lost) -> ToolOutcome {
+    ToolOutcome::error(match lost {
+        Lost::Panicked => "The tool failed inside; this is a fault of AgentX.",
+        Lost::NoThread => "The tool could not be started: no thread.",
+    })
 }
 
 /// A validator that panicked or refused is not asked again (WIRE-015).

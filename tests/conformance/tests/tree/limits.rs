@@ -70,6 +70,7 @@ const NO_LIMITS: &[(&str, &str)] = &[
         "core/src/limits::RECORD_LEVELS",
         "a relation between two limits",
     ),
+    ("tools/src/task::OWNER_ONLY", "permissions"),
     ("core/src/frame::FIRST", "a first size, which grows"),
     ("core/src/link::FIRST_BYTES", "a first size, which grows"),
     (

@@ -107,6 +107,13 @@ fn the_document_tells_the_order_that_sessions_show() {
             0,
         ),
         (
+            "An interrupt",
+            "interrupt-task",
+            "control_cancel_request",
+            3,
+        ),
+        ("A background task", "task", "system task_started", 0),
+        (
             "Input that cannot be read",
             "fatal-input",
             "control_cancel_request",

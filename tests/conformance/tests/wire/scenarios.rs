@@ -6,6 +6,7 @@ use agentx_core::agent::{Config, Input};
 use agentx_core::effect::{Answer, Request, Verdict};
 use agentx_core::model::{Delta, ErrorCategory, ModelFailure, StopReason};
 use agentx_core::store::Beginning;
+use agentx_core::tool::ToolOutcome;
 use serde_json::json;
 
 /// A session by name: the options of its configuration and what happens in it.
@@ -82,6 +83,16 @@ pub(crate) const ALL: &[Scenario] = &[
         name: "now",
         with: "flush",
         story: now,
+    },
+    Scenario {
+        name: "task",
+        with: "partial",
+        story: task,
+    },
+    Scenario {
+        name: "interrupt-task",
+        with: "store",
+        story: interrupt_task,
     },
     Scenario {
         name: "end-of-input",
@@ -245,6 +256,46 @@ fn flush(b: &mut Bench) {
     let flush = b.open.iter().find(|(_, r)| *r == Request::FlushRemote);
     let (id, _) = flush.expect("a flush is open");
     b.done(*id, Answer::Flushed(Verdict::Passed));
+}
+
+const BACKGROUND: &str = r#"{"command":"make","run_in_background":true}"#;
+
+/// A background task that outlives the answer and the input.
+fn task(b: &mut Bench) {
+    b.prompt(1, "build it");
+    b.calls(&[("t1", "Do", BACKGROUND)]);
+    let id = b.question("t1");
+    b.allow(&id);
+    b.task_begins("t1");
+    b.says("it builds");
+    b.eof();
+    b.wait(5_000);
+    b.feed(Input::Tick);
+    b.wait(1_000);
+    b.task_ends("t1", ToolOutcome::text("built\n"));
+    b.says("it is built");
+}
+
+/// An interrupt while a task and a call run and a question is open.
+fn interrupt_task(b: &mut Bench) {
+    b.prompt(1, "build it");
+    b.store_all();
+    b.calls(&[
+        ("t1", "Do", BACKGROUND),
+        ("t2", "Look", "{}"),
+        ("t3", "Do", "{}"),
+    ]);
+    let id = b.question("t1");
+    b.allow(&id);
+    b.store_all();
+    b.task_begins("t1");
+    b.control("i1", "interrupt");
+    b.store_all();
+    b.prompt(2, "why?");
+    b.store_all();
+    b.says("you said so");
+    b.eof();
+    b.store_all();
 }
 
 fn end_of_input(b: &mut Bench) {

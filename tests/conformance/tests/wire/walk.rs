@@ -4,14 +4,14 @@
 use agentx_conformance::session::{Bench, brief, config, stored, uuid};
 use agentx_conformance::stream;
 use agentx_core::agent::{Config, Input};
-use agentx_core::effect::{Answer, EffectId, Request, Verdict};
+use agentx_core::effect::{Answer, EffectId, Progress, Request, Verdict};
 use agentx_core::limits::Limits;
 use agentx_core::machine::Machine as _;
 use agentx_core::model::{
     Block, Delta, ErrorCategory, Message, ModelFailure, ModelOutcome, ModelRequest, StopReason,
 };
 use agentx_core::store::{Beginning, Entry, Restored, Restorer};
-use agentx_core::tool::ToolOutcome;
+use agentx_core::tool::{TaskRequest, ToolOutcome};
 use agentx_laws::SplitMix64;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,8 +22,13 @@ const STEPS: usize = 80;
 /// Steps in which everything must settle once the host is gone.
 const SETTLING: usize = 2_000;
 
+/// Input of a call that becomes a task.
+const BACKGROUND: &str = r#"{"run_in_background":true}"#;
+
 struct Walk {
     b: Bench,
+    /// Tasks that were asked to begin.
+    begun: BTreeSet<EffectId>,
     rng: SplitMix64,
     /// How often each prompt was sent.
     sent: BTreeMap<u32, usize>,
@@ -58,6 +63,7 @@ impl Walk {
         b.replays = seed.is_multiple_of(4);
         Self {
             b,
+            begun: BTreeSet::new(),
             rng,
             sent: BTreeMap::new(),
             ended: false,
@@ -97,7 +103,13 @@ impl Walk {
                         "a model is asked before its prompt is stored"
                     );
                     paired(request);
-                    if self.b.storing().is_none() {
+                    // Of tasks that run, one that finds them dead would be told.
+                    let tasks = self.stored.iter().fold(0, |open, entry| match entry {
+                        Entry::Task(_) => open + 1,
+                        Entry::Notice(notice) => open - notice.task_ids.len(),
+                        _ => open,
+                    });
+                    if self.b.storing().is_none() && tasks == 0 {
                         assert_eq!(restored.history, request.history, "what would be resumed");
                     }
                 }
@@ -135,6 +147,10 @@ impl Walk {
         }
         if self.rng.one_in(5) {
             self.b.wait(7);
+        }
+        if self.b.exit.is_none() && self.rng.one_in(20) {
+            self.b.wait(5_001);
+            self.b.feed(Input::Tick);
         }
         self.look();
     }
@@ -213,6 +229,7 @@ impl Walk {
                 self.model(id);
             }
             Request::Tool(_) => self.b.done(id, Answer::Tool(ToolOutcome::text("seen"))),
+            Request::Task(task) => self.task(id, &task),
             Request::Persist(_) => {
                 let verdict = self.verdict();
                 self.b.done(id, Answer::Persisted(verdict));
@@ -252,6 +269,23 @@ impl Walk {
         true
     }
 
+    /// A task begins, ends or is stopped; some never begin.
+    fn task(&mut self, id: EffectId, task: &TaskRequest) {
+        let outcome = match self.rng.below(2) {
+            0 => ToolOutcome::text("done"),
+            _ => ToolOutcome::error("went wrong"),
+        };
+        if self.begun.insert(id) && !self.rng.one_in(6) {
+            let output_file = "/tmp/out".to_string();
+            let began = Progress::Began { output_file };
+            self.b.feed(Input::Progress(id, began));
+        } else if self.rng.one_in(5) && !self.ended {
+            self.b.stop_task(&task.task_id);
+        } else {
+            self.b.done(id, Answer::Task(outcome));
+        }
+    }
+
     fn verdict(&mut self) -> Verdict {
         self.pick(&[Verdict::Passed, Verdict::Failed])
     }
@@ -274,7 +308,8 @@ impl Walk {
                 });
             }
             6 => {
-                let piece = self.pick(&["{}", "{", r#"{"a":1}"#]);
+                let piece =
+                    self.pick(&["{}", "{", r#"{"a":1}"#, BACKGROUND, BACKGROUND, BACKGROUND]);
                 self.b.delta(Delta::CallArguments {
                     index,
                     text: text(piece),
@@ -377,6 +412,7 @@ fn judge(walk: &Walk) {
     }
     stream::check(&walk.records);
     calls_and_results(&walk.records);
+    tasks(&walk.records);
     questions(&walk.records);
     states(&walk.records);
     // Of the records that carry a prompt's uuid each is refused, or it is the
@@ -417,6 +453,28 @@ fn calls_and_results(records: &[Value]) {
         }
     }
     assert!(open.is_empty());
+}
+
+/// A task begins behind its call, ends once, and before the result of its turn.
+fn tasks(records: &[Value]) {
+    let mut running = BTreeSet::new();
+    let mut known = BTreeSet::new();
+    for record in records {
+        let id = text(&record["task_id"]);
+        match brief(record).as_str() {
+            "system/task_started" => {
+                assert!(known.insert(id.clone()), "{id} began twice");
+                running.insert(id);
+            }
+            "system/task_progress" => assert!(running.contains(&id), "{id} does not run"),
+            "system/task_notification" => assert!(running.remove(&id), "{id} does not run"),
+            other if other.starts_with("result") && record["stop_reason"] != "input_error" => {
+                assert!(running.is_empty(), "{running:?} run at {record}");
+            }
+            _ => {}
+        }
+    }
+    assert!(running.is_empty());
 }
 
 /// A question follows its state, and is withdrawn at most once.
