@@ -110,7 +110,7 @@ fn the_document_tells_the_order_that_sessions_show() {
             "An interrupt",
             "interrupt-task",
             "control_cancel_request",
-            3,
+            4,
         ),
         ("A background task", "task", "system task_started", 0),
         (
