@@ -1,6 +1,7 @@
 //! Putting a session together: configuration, guards, world.
 
 use crate::refusal::Refusal;
+use crate::settings::Standing;
 use agentx_core::agent::{AgentSession, Config, Output, Provider};
 use agentx_core::correlate::OrphanPolicy;
 use agentx_core::guard::Guard;
@@ -15,6 +16,7 @@ use agentx_core::schema::payload::{
 };
 use agentx_core::schema::permission::PermissionMode;
 use agentx_core::time::{Instant, WallTime};
+use agentx_core::tool::ToolSpec;
 use agentx_providers::provider;
 use agentx_providers::registry::{Descriptor, Entry, Registry};
 use agentx_pump::http1;
@@ -51,6 +53,8 @@ pub(crate) struct Parts<'a> {
     pub(crate) include_partial_messages: bool,
     /// Home, environment and bounds of the tools.
     pub(crate) tools: ToolboxConfig,
+    /// Settings, further directories, chosen tools.
+    pub(crate) standing: Standing,
 }
 
 impl Parts<'_> {
@@ -60,7 +64,7 @@ impl Parts<'_> {
     ///
     /// A provider this build does not have, a budget without prices, a
     /// credential or route in what the session would tell of itself.
-    pub(crate) fn compose(self) -> Result<(AgentSession, World), Refusal> {
+    pub(crate) fn compose(mut self) -> Result<(AgentSession, World), Refusal> {
         if self.max_budget.is_some() && self.entry.pricing.is_none() {
             return Err(Refusal::new(format_args!(
                 "--max-budget-usd: expected prices, but auth.json has no pricing for id {:?}",
@@ -82,7 +86,7 @@ impl Parts<'_> {
             http: http1::Limits::DEFAULT,
             seed: u64::from_le_bytes(random()?),
             epoch: epoch(),
-            persist: None,
+            persist: self.standing.persist.take(),
             validator: None,
         };
         Ok((AgentSession::new(config, Instant::ZERO), world))
@@ -97,9 +101,11 @@ impl Parts<'_> {
             cwd: self.cwd.clone(),
             provider: self.selected()?,
             initialize: self.initialize()?,
-            tools: self.tools.specs().into(),
+            tools: self.offered().into(),
             system: Some(system_prompt(&self.cwd).into()),
             permission_mode: self.permission_mode,
+            settings: self.standing.layers.clone(),
+            directories: self.standing.directories.clone(),
             host_answers: self.host_answers,
             orphans: OrphanPolicy::Ignore,
             max_turns: self.max_turns,
@@ -113,6 +119,17 @@ impl Parts<'_> {
                 .map_err(Refusal::new)?,
             limits: Limits::default(),
         })
+    }
+
+    /// The tools that the model is told of.
+    fn offered(&self) -> Vec<ToolSpec> {
+        let builtin = agentx_tools::builtin_specs();
+        let mut tools = self.tools.specs();
+        tools.retain(|spec| {
+            self.standing.tools.offers(&spec.name)
+                || !builtin.iter().any(|known| known.name == spec.name)
+        });
+        tools
     }
 
     /// The selected provider as the session tells of it (WIRE-023): the efforts

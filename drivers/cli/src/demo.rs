@@ -13,6 +13,7 @@ use crate::compose::Parts;
 use crate::options::OutputFormat;
 use crate::refusal::Refusal;
 use crate::session;
+use crate::settings::Standing;
 use agentx_core::schema::permission::PermissionMode;
 use agentx_providers::registry::{FileFacts, Registry};
 use agentx_pump::world::Stdio;
@@ -66,12 +67,13 @@ pub(crate) fn run(output: OutputFormat) -> Result<u8, Refusal> {
         replay_user_messages: false,
         include_partial_messages: false,
         tools: ToolboxConfig::new(home, session::tool_environment()),
+        standing: Standing::default(),
     };
     let (session, world) = parts.compose()?;
     let style = match output {
         OutputFormat::StreamJson => Style::Records,
-        OutputFormat::Text if wants_colour() => Style::Coloured,
-        OutputFormat::Text => Style::Plain,
+        OutputFormat::Text | OutputFormat::Json if wants_colour() => Style::Coloured,
+        OutputFormat::Text | OutputFormat::Json => Style::Plain,
     };
     let unread = Arc::new(AtomicBool::new(false));
     let host = DemoHost::new(style, folder.name(), io::stdout(), Arc::clone(&unread));

@@ -24,6 +24,7 @@ mod options;
 mod prompt;
 mod refusal;
 mod session;
+mod settings;
 
 use options::Invocation;
 use refusal::Refusal;

@@ -9,6 +9,8 @@ mod one_shot;
 mod providers;
 mod server;
 mod sessions;
+mod settings;
+mod stored;
 mod support;
 mod usage;
 mod wire;
