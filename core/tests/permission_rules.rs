@@ -105,6 +105,37 @@ const PIECES: &[&str] = &[
     "$IFS",
     "x=bad; ",
     "-",
+    "hash -p ./bad good; ",
+    ". ./bad",
+    "source ./bad ",
+    "printf -v 'a[$(bad)]' x",
+    "printf ",
+    "test ",
+    "'a[$(bad)]'",
+    "a[$(bad)]",
+    "let ",
+    "(( x ))",
+    "[[ x -eq 0 ]]",
+    "mapfile -C bad -c 1 a <<< x",
+    "compgen -C bad ",
+    "echo bad | bash",
+    "echo bad ",
+    "bash ",
+    "BASH_ENV=./bad ",
+    "PS4='$(bad)'; ",
+    "set -x; ",
+    "alias good=bad\n",
+    "shopt -s expand_aliases\n",
+    "trap bad EXIT; ",
+    "coproc ",
+    "function f ",
+    "f; ",
+    "read x <<< bad; ",
+    "<>f",
+    ">|f",
+    "x='a[$(bad)]'; ",
+    "unset ",
+    "-v ",
 ];
 
 struct Shell {
@@ -211,10 +242,8 @@ fn no_line_slips_past_the_rules() {
         return;
     }
     let shell = Shell::new();
-    let covering = policy(&[
-        (Behavior::Allow, Some("good:*")),
-        (Behavior::Allow, Some("::*")),
-    ]);
+    let harmless = ["good:*", "::*", "echo:*", "printf:*", "test:*"];
+    let covering = policy(&harmless.map(|rule| (Behavior::Allow, Some(rule))));
     let denying = policy(&[(Behavior::Allow, None), (Behavior::Deny, Some("bad:*"))]);
     let mut rng = SplitMix64::new(0x5eed);
     let (mut covered, mut denied, mut ran) = (0, 0, 0);

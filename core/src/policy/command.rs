@@ -14,6 +14,7 @@ use alloc::vec::Vec;
 
 /// Commands that run what their later words say.
 const WRAPPERS: &[&str] = &[
+    ".",
     "ash",
     "bash",
     "builtin",
@@ -21,6 +22,8 @@ const WRAPPERS: &[&str] = &[
     "chroot",
     "chrt",
     "command",
+    "compgen",
+    "complete",
     "coproc",
     "dash",
     "doas",
@@ -32,18 +35,22 @@ const WRAPPERS: &[&str] = &[
     "fish",
     "flock",
     "function",
+    "hash",
     "ionice",
     "ksh",
     "ltrace",
+    "mapfile",
     "nice",
     "nohup",
     "nsenter",
     "parallel",
+    "readarray",
     "runuser",
     "script",
     "setpriv",
     "setsid",
     "sh",
+    "source",
     "ssh",
     "stdbuf",
     "strace",
@@ -60,6 +67,18 @@ const WRAPPERS: &[&str] = &[
     "xargs",
     "zsh",
 ];
+
+/// Commands that read what to run from stdin where no word says it.
+const READERS: &[&str] = &[
+    "ash", "bash", "dash", "fish", "ksh", "parallel", "sh", "zsh",
+];
+
+/// Commands after which names no longer mean what they say, and `case`, whose
+/// patterns are hard to tell from the end of brackets.
+const RENAMERS: &[&str] = &["alias", "case", "shopt"];
+
+/// Variables whose text is run.
+const RUN_VARIABLES: &[&str] = &["BASH_ENV", "ENV", "PROMPT_COMMAND", "PS4"];
 
 /// Words of the grammar after which a command may stand.
 const KEYWORDS: &[&str] = &[
@@ -87,6 +106,8 @@ struct Run {
     words: Vec<Word>,
     /// Whether the words after the first may be commands, too.
     wraps: bool,
+    /// Whether it is certain that they are run.
+    sure: bool,
 }
 
 impl Script {
@@ -98,39 +119,51 @@ impl Script {
             runs: Vec::new(),
             hides: false,
         };
-        script.look(&line, DEPTH);
+        script.look(&line, DEPTH, true);
         if line.plain && !line.lost && !line.commands.is_empty() {
             script.plain = Some(line.commands);
         }
         script
     }
 
-    fn look(&mut self, line: &Line, depth: u32) {
+    fn look(&mut self, line: &Line, depth: u32, sure: bool) {
         self.hides |= line.lost;
         for command in &line.commands {
             let skipped = |word: &&Word| word.assigns || is_keyword(word);
             let start = command.words.iter().take_while(skipped).count();
-            let words = command.words.get(start..).unwrap_or_default();
-            let Some((first, later)) = words.split_first() else {
-                continue;
-            };
-            // The patterns of a `case` are hard to tell from the end of brackets.
-            self.hides |= is_plain(first, "case");
-            let wraps = first.literal && WRAPPERS.contains(&name_of(&first.text));
-            self.runs.push(Run {
-                words: words.to_vec(),
-                wraps,
-            });
-            let lines = later
+            let (before, words) = command.words.split_at_checked(start).unwrap_or_default();
+            self.hides |= before
                 .iter()
-                .filter(|word| wraps && word.text.contains(shell::is_special));
-            for word in lines {
-                self.hides |= !word.literal;
-                match depth.checked_sub(1) {
-                    Some(depth) => self.look(&shell::read(&word.text), depth),
-                    None => self.hides = true,
-                }
+                .any(|word| is_assignment_of(word, RUN_VARIABLES));
+            let first = words.first().filter(|first| first.literal);
+            let is =
+                |names: &[&str]| first.is_some_and(|first| names.contains(&name_of(&first.text)));
+            let wraps = is(WRAPPERS);
+            let options = |word: &Word| word.literal && word.text.starts_with('-');
+            self.hides |= is(RENAMERS) || is(READERS) && words.iter().skip(1).all(options);
+            for (at, word) in command.words.iter().enumerate() {
+                self.look_into(word, depth, sure, wraps && at > start);
             }
+            if !words.is_empty() {
+                self.runs.push(Run {
+                    words: words.to_vec(),
+                    wraps,
+                    sure,
+                });
+            }
+        }
+    }
+
+    /// Looks into the text of a word: what a wrapper runs, or what a builtin
+    /// may yet expand.
+    fn look_into(&mut self, word: &Word, depth: u32, sure: bool, runs: bool) {
+        if !(runs && word.text.contains(shell::is_special) || word.substitutes()) {
+            return;
+        }
+        self.hides |= runs && !word.literal;
+        match depth.checked_sub(1) {
+            Some(depth) => self.look(&shell::read(&word.text), depth, sure && runs),
+            None => self.hides = true,
         }
     }
 
@@ -182,7 +215,12 @@ impl Run {
         let last = if self.wraps { self.words.len() } else { 1 };
         let from = |at: usize| self.words.get(at..).unwrap_or_default();
         let found = (0..last).map(|at| pattern.begins(from(at), Name::AnyPath));
-        found.fold(Found::No, Found::max)
+        let found = found.fold(Found::No, Found::max);
+        if self.sure {
+            found
+        } else {
+            found.min(Found::Unclear)
+        }
     }
 }
 
@@ -193,6 +231,12 @@ fn is_keyword(word: &Word) -> bool {
 /// Whether the word is this one and not quoted.
 fn is_plain(word: &Word, text: &str) -> bool {
     !word.quoted && word.text == text
+}
+
+/// Whether the word gives one of these variables a value.
+fn is_assignment_of(word: &Word, names: &[&str]) -> bool {
+    let name = word.text.split(['=', '+']).next().unwrap_or_default();
+    word.assigns && names.contains(&name)
 }
 
 /// The name of a program that is named by its path.

@@ -4,7 +4,7 @@ use super::settings::{Settings, ToolSettings};
 use crate::json::{RawJson, ScanError, Writer};
 use crate::schema::declare::words;
 use crate::schema::permission::{Behavior, PermissionMode, PermissionRule};
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -146,12 +146,8 @@ impl Layers {
 
 /// Writes a list without repetitions, if there is anything in it.
 fn strings(w: &mut Writer, name: &str, items: impl Iterator<Item = String>) {
-    let mut unique: Vec<String> = Vec::new();
-    for item in items {
-        if !unique.contains(&item) {
-            unique.push(item);
-        }
-    }
+    let mut seen = BTreeSet::new();
+    let unique: Vec<String> = items.filter(|item| seen.insert(item.clone())).collect();
     if unique.is_empty() {
         return;
     }

@@ -126,7 +126,8 @@ impl Policy {
         }
         for behavior in Behavior::ALL {
             for Sourced { layer, value } in layers.rules(*behavior) {
-                self.add_rule((Origin::Layer(layer), *behavior, value.clone()));
+                let origin = Origin::Layer(layer);
+                self.rules.push((origin, *behavior, value.clone()));
             }
         }
         for tool in layers.tools() {

@@ -61,6 +61,14 @@ impl Word {
     }
 }
 
+impl Word {
+    /// Whether quotes keep a substitution in it that a builtin may yet expand,
+    /// such as in the subscript of `printf -v 'a[$(x)]'`.
+    pub(super) fn substitutes(&self) -> bool {
+        self.text.contains("$(") || self.text.contains('`')
+    }
+}
+
 /// Whether a character may separate or hide commands.
 pub(super) const fn is_special(c: char) -> bool {
     matches!(
@@ -383,6 +391,7 @@ impl Reader {
         let Some(word) = state.word.take() else {
             return;
         };
+        self.line.plain &= !word.substitutes();
         match state.target.take() {
             None => state.command.words.push(word),
             Some(target) => {

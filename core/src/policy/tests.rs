@@ -484,3 +484,60 @@ fn what_cannot_be_judged_is_asked_where_a_rule_could_speak_about_it() {
         Judgement::Deny(_)
     ));
 }
+
+/// What a glob means, said as simply as can be.
+fn means(pattern: &[&str], names: &[&str]) -> bool {
+    fn name(pattern: &[char], text: &[char]) -> bool {
+        match pattern {
+            [] => text.is_empty(),
+            ['*', rest @ ..] => (0..=text.len()).any(|at| name(rest, &text[at..])),
+            [c, rest @ ..] => text
+                .split_first()
+                .is_some_and(|(first, text)| (*c == '?' || c == first) && name(rest, text)),
+        }
+    }
+    let chars = |text: &str| text.chars().collect::<Vec<char>>();
+    match pattern {
+        [] => names.is_empty(),
+        ["**", rest @ ..] => (0..=names.len()).any(|at| means(rest, &names[at..])),
+        [first, rest @ ..] => names
+            .split_first()
+            .is_some_and(|(found, names)| name(&chars(first), &chars(found)) && means(rest, names)),
+    }
+}
+
+/// Every list of up to `length` of these words.
+fn lists<'a>(words: &[&'a str], length: usize) -> Vec<Vec<&'a str>> {
+    let mut all = vec![vec![]];
+    let mut from = 0;
+    for _ in 0..length {
+        let to = all.len();
+        for at in from..to {
+            for word in words {
+                let longer = [&all[at][..], &[*word]].concat();
+                all.push(longer);
+            }
+        }
+        from = to;
+    }
+    all
+}
+
+#[test]
+fn globs_mean_what_they_say_in_every_small_case() {
+    let paths = lists(&["a", "b", "ab", "aab"], 4);
+    for pattern in lists(&["a", "**", "*", "a*b", "?", "*?"], 4) {
+        let glob = pattern.join("/");
+        for path in paths.iter().filter(|path| !path.is_empty()) {
+            if glob.is_empty() {
+                continue;
+            }
+            let text = path.join("/");
+            assert_eq!(
+                paths::glob(&glob, &text),
+                means(&pattern, path),
+                "{glob} {text}"
+            );
+        }
+    }
+}
