@@ -126,6 +126,9 @@ impl Answer {
         out: &mut Vec<Delta>,
     ) -> Result<(), Failure> {
         let item = self.items.find(kind, place)?;
+        if item.is_done() {
+            return Ok(());
+        }
         item.close();
         if kind == Kind::Call {
             self.reasoning = false;
@@ -213,6 +216,9 @@ impl Answer {
     fn note(&mut self, part: Part, event: Object<'_>) -> Result<bool, Failure> {
         let at = event.get(part.index()).and_then(Value::as_u64).unwrap_or(0);
         let item = self.items.find(part.item(), Place::of_part(event))?;
+        if item.is_done() {
+            return Ok(true);
+        }
         let said = match part {
             Part::Summary => item.summary(),
             Part::Text | Part::Refusal | Part::Reasoning => item.content(),

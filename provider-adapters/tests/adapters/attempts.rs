@@ -1,6 +1,6 @@
 //! Refusals, faults and the attempts after them.
 
-use crate::support::{CUT, Hand};
+use crate::support::{CUT, Hand, responses_provider};
 use agentx_core::model::ModelOutcome;
 use agentx_providers::call::{Input, Output};
 use agentx_providers::http::{FailureKind, HttpEvent, TransportFailure};
@@ -167,6 +167,29 @@ fn a_stream_of_nothing_is_sent_again() {
         }
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn an_error_that_opens_a_stream_of_the_responses_api_is_tried_again() {
+    let busy = br#"data: {"type":"error","code":"rate_limit_exceeded","message":"busy"}"#;
+    let mut hand = Hand::streaming_from(&mut responses_provider());
+    hand.body(busy);
+    hand.body(b"\n\n");
+    match hand.take().as_slice() {
+        [Output::Abort, Output::Warn(text)] => {
+            assert!(text.contains("an error in the stream") && !text.contains("busy"));
+        }
+        other => panic!("{other:?}"),
+    }
+    // Behind the first event of an answer it is final.
+    let mut hand = Hand::streaming_from(&mut responses_provider());
+    hand.body(b"data: {\"type\":\"response.created\",\"response\":{\"id\":\"r\"}}\n\n");
+    hand.body(busy);
+    hand.body(b"\n\n");
+    assert_eq!(
+        hand.failure(),
+        "failed rate_limit: the model API reported an error in its stream: busy"
+    );
 }
 
 #[test]

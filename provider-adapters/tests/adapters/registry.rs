@@ -195,8 +195,10 @@ fn the_registries_that_the_documents_show_can_be_used() {
             }
         }
     }
-    assert!(kinds.contains(&ProviderType::Anthropic));
-    assert!(kinds.contains(&ProviderType::OpenaiCompatible));
+    for kind in ProviderType::ALL {
+        let shown = kinds.contains(&kind) || kind == ProviderType::Scripted;
+        assert!(shown, "{kind:?}");
+    }
 }
 
 #[test]
