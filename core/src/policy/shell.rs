@@ -419,7 +419,8 @@ impl Reader {
 
 /// A number right before a redirection is its descriptor.
 fn end_descriptor(state: &mut State) {
-    let number = |word: &Word| !word.quoted && word.text.chars().all(|c| c.is_ascii_digit());
+    let number =
+        |word: &Word| word.literal && !word.quoted && word.text.chars().all(|c| c.is_ascii_digit());
     if state.target.is_none() && state.word.as_ref().is_some_and(number) {
         state.word = None;
     }

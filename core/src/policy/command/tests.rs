@@ -232,6 +232,8 @@ fn what_hides_its_commands_is_unclear() {
         "BASH_ENV=x bash y",
         "\\\n rm x",
         "${x:-rm x}A=",
+        "$0<<< rm",
+        "$0>x",
         "${x:-rm x}",
         "ls <\\\n<E\n'\nE\nrm x\n'",
     ] {
