@@ -107,21 +107,46 @@ fn a_rule_of_a_host_that_cannot_be_read_back_is_not_written() {
 
 #[test]
 fn faults_say_what_was_expected() {
-    for (fault, text) in [
-        (RuleFault::TooLong, "a rule has at most 16384 bytes"),
+    for (text, fault) in [
         (
-            RuleFault::Name,
+            "x y",
             "expected Tool or Tool(...), the name 1 to 128 of A-Za-z0-9_.-",
         ),
+        ("Bash(ls", "expected `)` at the end, and nothing after it"),
         (
-            RuleFault::Unclosed,
-            "expected `)` at the end, and nothing after it",
+            "Bash()",
+            "nothing in brackets; the name alone stands for every call",
         ),
+        ("Bash(\0)", "a NUL character"),
+        ("mcp__", "expected mcp__SERVER or mcp__SERVER__TOOL"),
         (
-            RuleFault::McpContent,
+            "mcp__x(y)",
             "a rule for tools of an MCP server has no brackets",
         ),
+        (
+            "Bash(:*)",
+            "no command before `:*`; the name alone stands for every call",
+        ),
+        (
+            "Bash(rm *)",
+            "`*` means itself in a command; write `prefix:*` for all commands that begin so",
+        ),
+        (
+            "Read(~/x)",
+            "`~` is no folder here; expected an absolute path or a relative one",
+        ),
+        ("Read(a**)", "`**` stands for whole names, between slashes"),
+        ("Read(*/..)", "`..` after a wildcard"),
+        (
+            "Read({a,b})",
+            "`[`, `]`, `{` and `}` mean themselves in a path; write a rule for each case",
+        ),
     ] {
-        assert_eq!(fault.to_string(), text);
+        let told = read(text, Behavior::Deny).unwrap_err();
+        assert_eq!(told.to_string(), fault, "{text:?}");
     }
+    assert_eq!(
+        RuleFault::TooLong.to_string(),
+        "a rule has at most 16384 bytes"
+    );
 }

@@ -116,6 +116,31 @@ fn an_update_persists_only_where_its_destination_does() {
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
 }
 
+// covers: WIRE-PERM-030, WIRE-PERM-031
+#[test]
+fn a_mode_and_a_folder_are_there_after_a_restart() {
+    let world = World::scripted();
+    let data = world.temporary().join("data");
+    fs::create_dir(&data).unwrap();
+    let updates = json!([
+        {"type": "addDirectories", "directories": ["../tmp/data"], "destination": "userSettings"},
+        {"type": "setMode", "mode": "acceptEdits", "destination": "userSettings"},
+    ]);
+    always(world.duplex(&[]), &updates).end();
+    let stored: Value = serde_json::from_str(&text(&world.home().join("settings.json"))).unwrap();
+    let data = data.canonicalize().unwrap();
+    assert_eq!(
+        stored,
+        json!({"permissions": {"additionalDirectories": [data.to_str()], "defaultMode": "acceptEdits"}})
+    );
+    // Write passes in that mode, and in that folder.
+    let file = data.join("made");
+    let calls = json!([{"name": "Write", "input": {"file_path": file.to_str(), "content": "x"}}]);
+    let prompt = script(&json!([{"tool_calls": calls}, {"text": "done"}]));
+    assert_eq!(world.run(&["-p", &prompt], "").stdout, "done\n");
+    assert_eq!(text(&file), "x");
+}
+
 // covers: WIRE-PERM-030
 #[test]
 fn a_file_keeps_what_an_update_does_not_change() {
