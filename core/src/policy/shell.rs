@@ -8,6 +8,10 @@ use alloc::vec::Vec;
 /// Substitutions inside one another.
 const DEPTH: u32 = 16;
 
+/// Words of one line that are kept; a longer one is not read to its end, so
+/// that many rules cannot make a call take long.
+const WORDS: usize = 8192;
+
 /// What a line runs.
 #[derive(Debug)]
 pub(super) struct Line {
@@ -83,6 +87,7 @@ pub(super) fn read(text: &str) -> Line {
         chars: Vec::new(),
         at: 0,
         depth: 0,
+        words: 0,
         line: Line {
             commands: Vec::new(),
             plain: true,
@@ -113,6 +118,7 @@ struct Reader {
     chars: Vec<char>,
     at: usize,
     depth: u32,
+    words: usize,
     line: Line,
 }
 
@@ -392,6 +398,10 @@ impl Reader {
             return;
         };
         self.line.plain &= !word.substitutes();
+        self.words += 1;
+        if self.words > WORDS {
+            return self.give_up();
+        }
         match state.target.take() {
             None => state.command.words.push(word),
             Some(target) => {

@@ -244,6 +244,10 @@ fn what_hides_its_commands_is_unclear() {
     assert_eq!(runs("rm:*", &deep), Found::Unclear);
     let deep = ["echo ${x:-", &"${x:-".repeat(100_000)].concat();
     assert_eq!(runs("rm:*", &deep), Found::Unclear);
+    let many = "echo a;".repeat(5_000);
+    assert_eq!(runs("rm:*", &many), Found::Unclear);
+    assert!(!covered(&["echo:*"], &many));
+    assert!(covered(&["echo:*"], &"echo a;".repeat(4_000)));
     let long = ["echo ", &"a".repeat(COMMAND_LINE_BYTES)].concat();
     assert_eq!(runs("rm:*", &long), Found::Unclear);
     assert!(!covered(&["echo:*"], &long));

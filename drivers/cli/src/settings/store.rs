@@ -166,7 +166,9 @@ fn lock(folder: &OwnedFd, attempts: u32) -> Result<(), String> {
             Ok(()) => return Ok(()),
             Err(Errno::WOULDBLOCK) => thread::sleep(LOCK_PAUSE),
             // Not every file system has locks.
-            Err(Errno::NOLCK | Errno::OPNOTSUPP | Errno::NOSYS) => return Ok(()),
+            Err(Errno::NOLCK | Errno::OPNOTSUPP | Errno::NOSYS | Errno::BADF | Errno::INVAL) => {
+                return Ok(());
+            }
             Err(Errno::INTR) => {}
             Err(errno) => return Err(errno.to_string()),
         }
