@@ -191,11 +191,7 @@ impl Reader {
                     };
                 }
                 ' ' | '\t' => self.end_word(&mut state),
-                '&' if self.peek() == Some('>') => {
-                    self.end_word(&mut state);
-                    let operator = self.next().unwrap_or('>');
-                    self.redirection(&mut state, operator);
-                }
+                // `&>` is one redirection to some shells and to others two commands.
                 ';' | '\n' | '&' | '|' => self.end_command(&mut state),
                 '<' | '>' => {
                     end_descriptor(&mut state);

@@ -15,6 +15,7 @@ mod permission;
 mod queue;
 mod records;
 mod scenarios;
+mod settings;
 mod tools;
 mod turns;
 mod walk;
