@@ -146,8 +146,9 @@ struct Shell {
 }
 
 impl Shell {
-    fn new() -> Self {
-        let folder = std::env::temp_dir().join(format!("agentx-rules-{}", std::process::id()));
+    fn new(name: &str) -> Self {
+        let name = format!("agentx-rules-{name}-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
         fs::create_dir_all(folder.join("bin")).unwrap();
         fs::create_dir_all(folder.join("work")).unwrap();
         let shell = Self { folder };
@@ -245,7 +246,7 @@ fn no_line_slips_past_the_rules() {
     if !has_shell() {
         return;
     }
-    let shell = Shell::new();
+    let shell = Shell::new("pieces");
     let harmless = ["good:*", "::*", "echo:*", "printf:*", "test:*"];
     let covering = policy(&harmless.map(|rule| (Behavior::Allow, Some(rule))));
     let denying = policy(&[(Behavior::Allow, None), (Behavior::Deny, Some("bad:*"))]);
@@ -273,3 +274,154 @@ fn no_line_slips_past_the_rules() {
 
 /// How many lines are tried.
 const LINES: u32 = 4000;
+
+/// A line of the grammar that a shell takes, which may run either program.
+fn sentence(rng: &mut SplitMix64, depth: u32) -> String {
+    let inner = |rng: &mut SplitMix64| sentence(rng, depth - 1);
+    if depth == 0 {
+        return simple(rng);
+    }
+    match rng.below(16) {
+        0 => format!(
+            "{} {} {}",
+            inner(rng),
+            pick(rng, &["&&", "||", "|", "&"]),
+            inner(rng)
+        ),
+        1 => format!(
+            "{}{}{}",
+            inner(rng),
+            pick(rng, &[";", "\n", " ;\t"]),
+            inner(rng)
+        ),
+        2 => format!("({})", inner(rng)),
+        3 => format!("{{ {}\n}}", inner(rng)),
+        4 => format!(
+            "if {}\nthen {}\nelse {}\nfi",
+            inner(rng),
+            inner(rng),
+            inner(rng)
+        ),
+        5 => format!("for x in bad good; do $x\n{}\ndone", inner(rng)),
+        6 => format!("good \"a $({}) b\"", inner(rng)),
+        7 => format!("good ${{x:-$({})}}", inner(rng)),
+        8 => format!(
+            "good `{}`",
+            inner(rng).replace('\\', "\\\\").replace('`', "\\`")
+        ),
+        9 => format!("eval {}", quoted(rng, depth)),
+        10 => format!("bash -c {}", quoted(rng, depth)),
+        // A name for each depth, so that nothing calls itself.
+        11 => format!("f{depth}() {{ {}\n}}; f{depth}", inner(rng)),
+        12 => format!("case a in (b) good;; a) {}\n;; esac", inner(rng)),
+        13 => format!("! {}", inner(rng)),
+        14 => format!("trap {} EXIT", quoted(rng, depth)),
+        _ => simple(rng),
+    }
+}
+
+/// A single command: either program in some disguise, with or without trimmings.
+fn simple(rng: &mut SplitMix64) -> String {
+    let before = pick(
+        rng,
+        &[
+            "",
+            "",
+            "A=1 ",
+            "A=$(good) ",
+            ">f ",
+            "2>&1 ",
+            "command ",
+            "exec ",
+            "time ",
+        ],
+    );
+    let name = pick(
+        rng,
+        &[
+            "good",
+            "good",
+            "good",
+            "bad",
+            "\"bad\"",
+            "b'a'd",
+            "\\bad",
+            "ba\\\nd",
+            "./bad",
+            "../bin/bad",
+            "$'bad'",
+            "$\"bad\"",
+            "${y:-bad}",
+            "b?d",
+            "{bad,x}",
+            "$(echo bad)",
+        ],
+    );
+    let after = pick(
+        rng,
+        &[
+            "",
+            "",
+            " x",
+            " 'a; b'",
+            " \"#\"",
+            " >/dev/null",
+            " # bad",
+            " <<< x",
+        ],
+    );
+    format!("{before}{name}{after}")
+}
+
+/// A whole line in quotes of either kind.
+fn quoted(rng: &mut SplitMix64, depth: u32) -> String {
+    let line = sentence(rng, depth - 1);
+    if rng.one_in(2) {
+        format!("'{}'", line.replace('\'', "'\\''"))
+    } else {
+        let escaped = ['\\', '"', '$', '`'];
+        let escape = |c: char| {
+            if escaped.contains(&c) {
+                format!("\\{c}")
+            } else {
+                c.to_string()
+            }
+        };
+        format!("\"{}\"", line.chars().map(escape).collect::<String>())
+    }
+}
+
+fn pick<'a>(rng: &mut SplitMix64, items: &[&'a str]) -> &'a str {
+    items[rng.below(items.len())]
+}
+
+#[test]
+fn no_sentence_of_a_shell_slips_past_the_rules() {
+    if !has_shell() {
+        return;
+    }
+    let shell = Shell::new("sentences");
+    let harmless = ["good:*", "echo:*"];
+    let covering = policy(&harmless.map(|rule| (Behavior::Allow, Some(rule))));
+    let denying = policy(&[(Behavior::Allow, None), (Behavior::Deny, Some("bad:*"))]);
+    let mut rng = SplitMix64::new(0x5e17);
+    let (mut bad, mut denied) = (0, 0);
+    for _ in 0..SENTENCES {
+        let depth = 1 + u32::try_from(rng.below(3)).unwrap();
+        let line = sentence(&mut rng, depth);
+        if !shell.runs_bad(&line) {
+            continue;
+        }
+        bad += 1;
+        let covered = judge(&covering, &line);
+        assert!(!matches!(covered, Judgement::Allow(_)), "{line:?}");
+        let judged = judge(&denying, &line);
+        assert!(!matches!(judged, Judgement::Allow(_)), "{line:?}");
+        denied += u32::from(matches!(judged, Judgement::Deny(_)));
+    }
+    // Most are seen through, not only asked about.
+    assert!(bad > SENTENCES / 4 && denied > bad / 2, "{bad} {denied}");
+}
+
+/// How many sentences are tried.
+const SENTENCES: u32 = 600;

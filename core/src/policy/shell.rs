@@ -73,12 +73,9 @@ impl Word {
     }
 }
 
-/// Whether a character may separate or hide commands.
-pub(super) const fn is_special(c: char) -> bool {
-    matches!(
-        c,
-        ' ' | '\t' | '\n' | ';' | '&' | '|' | '(' | ')' | '<' | '>' | '$' | '`' | '\\' | '\'' | '"'
-    )
+/// Whether a character may mean something to a shell, rather than itself.
+pub(super) fn is_special(c: char) -> bool {
+    !c.is_ascii_alphanumeric() && !matches!(c, '_' | '-' | '.' | '/' | ',' | ':' | '+' | '@' | '%')
 }
 
 /// Reads a line.

@@ -214,6 +214,8 @@ fn what_hides_its_commands_is_unclear() {
         "{rm,x}",
         "~/x",
         "eval \"$x\"",
+        "eval '{rm,x}'",
+        "eval 'r?'",
         "bash -c \"$x\"",
         "case a in a) rm x;; esac",
         "cat <<E\nrm x\nE",
