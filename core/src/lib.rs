@@ -115,6 +115,8 @@
 //! #         flush_remote: false,
 //! #         credentials: Guard::default(),
 //! #         metadata: Guard::default(),
+//! #         resume: None,
+//! #         store: None,
 //! #         limits: Limits::DEFAULT,
 //! #     }
 //! # }
@@ -188,5 +190,6 @@ pub mod machine;
 pub mod model;
 pub mod policy;
 pub mod schema;
+pub mod store;
 pub mod time;
 pub mod tool;

@@ -3,6 +3,7 @@
 //! Reading is pure: the driver opens the file, and hands over its bytes and
 //! what the operating system says about it.
 
+mod binding;
 mod entry;
 mod guard;
 mod pricing;
@@ -89,6 +90,17 @@ impl Registry {
         self.entries
             .iter()
             .filter_map(|entry| entry.api_key.as_ref())
+    }
+
+    /// Refuses keys that the names, words and punctuation of records spell by
+    /// themselves, whatever a session says (DEC-30). `words` holds every name and
+    /// word of those records.
+    ///
+    /// # Errors
+    ///
+    /// The entry and the member.
+    pub fn check_frames(&self, words: &str) -> Result<(), RegistryError> {
+        guard::check_frames(&self.entries, words)
     }
 
     /// Routing values of all entries that the guard of `system/init`, the

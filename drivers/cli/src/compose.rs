@@ -1,5 +1,6 @@
 //! Putting a session together: configuration, guards, world.
 
+use crate::persistence::Persistence;
 use crate::refusal::Refusal;
 use crate::settings::Standing;
 use agentx_core::agent::{AgentSession, Config, Output, Provider};
@@ -10,7 +11,8 @@ use agentx_core::limits::Limits;
 use agentx_core::machine::Machine as _;
 use agentx_core::schema::Money;
 use agentx_core::schema::declare::Json as _;
-use agentx_core::schema::outbound::{ApiKeySource, ReasoningCapabilities};
+use agentx_core::schema::describe;
+use agentx_core::schema::outbound::{ApiKeySource, Outbound, ReasoningCapabilities};
 use agentx_core::schema::payload::{
     InitializePayload, InitializeSession, ProviderDescriptor, ProviderIdentity,
 };
@@ -20,9 +22,10 @@ use agentx_core::tool::ToolSpec;
 use agentx_providers::provider;
 use agentx_providers::registry::{Descriptor, Entry, Registry};
 use agentx_pump::http1;
-use agentx_pump::tls::TrustStore;
+use agentx_pump::tls::{TrustStore, check_ca_file};
 use agentx_pump::world::World;
 use agentx_tools::{Toolbox, ToolboxConfig};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -51,6 +54,8 @@ pub(crate) struct Parts<'a> {
     pub(crate) replay_user_messages: bool,
     /// Write `stream_event` records.
     pub(crate) include_partial_messages: bool,
+    /// Which session it is, and how it is stored.
+    pub(crate) persistence: Persistence,
     /// Home, environment and bounds of the tools.
     pub(crate) tools: ToolboxConfig,
     /// Settings, further directories, chosen tools.
@@ -71,8 +76,18 @@ impl Parts<'_> {
                 &*self.entry.id
             )));
         }
+        if let Some(path) = &self.entry.ca_file {
+            check_ca_file(Path::new(path.as_str())).map_err(|fault| {
+                let id = &*self.entry.id;
+                Refusal::new(format_args!("auth.json: id {id:?}: ca_file: {fault}"))
+            })?;
+        }
         let provider = provider::Provider::build(self.entry, self.script.as_deref())?;
-        let config = self.config()?;
+        let epoch = epoch();
+        let mut config = self.config()?;
+        let store = self
+            .persistence
+            .enter(&mut config, self.entry.binding(), epoch);
         self.check_public(&config)?;
         let credential = self.entry.api_key.as_ref();
         let world = World {
@@ -85,8 +100,9 @@ impl Parts<'_> {
             trust: Arc::new(TrustStore::new()),
             http: http1::Limits::DEFAULT,
             seed: u64::from_le_bytes(random()?),
-            epoch: epoch(),
+            epoch,
             persist: self.standing.persist.take(),
+            store,
             validator: None,
         };
         Ok((AgentSession::new(config, Instant::ZERO), world))
@@ -117,6 +133,8 @@ impl Parts<'_> {
             credentials: Guard::new(keys()).map_err(Refusal::new)?,
             metadata: Guard::new(keys().chain(self.registry.routing_values()))
                 .map_err(Refusal::new)?,
+            resume: None,
+            store: None,
             limits: Limits::default(),
         })
     }
@@ -174,6 +192,7 @@ impl Parts<'_> {
     /// nothing is written yet (DEC-30). The session's own guard would find the
     /// same, but only to end it.
     fn check_public(&self, config: &Config) -> Result<(), Refusal> {
+        self.registry.check_frames(&frames())?;
         let unguarded = Config {
             credentials: Guard::default(),
             metadata: Guard::default(),
@@ -189,6 +208,16 @@ impl Parts<'_> {
         let answer = config.initialize.to_raw().map_err(Refusal::new)?;
         Ok(self.registry.check_public(answer.as_str())?)
     }
+}
+
+/// Every name and word of the records that a session may write.
+fn frames() -> String {
+    let schemas = Outbound::RECORDS
+        .iter()
+        .filter_map(|(name, ..)| describe::record_schema(name));
+    schemas
+        .map(|schema| String::from_utf8_lossy(&schema).into_owned())
+        .collect()
 }
 
 /// The one output style there is.

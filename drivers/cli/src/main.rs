@@ -21,9 +21,11 @@ mod home;
 mod logging;
 mod money;
 mod options;
+mod persistence;
 mod prompt;
 mod refusal;
 mod session;
+mod sessions;
 mod settings;
 
 use options::Invocation;
@@ -47,11 +49,12 @@ fn run() -> u8 {
         Invocation::Run(options) => session::run(*options),
         Invocation::Demo(output) => demo::run(output),
         Invocation::List(format) => discover::text(format).map(|text| say(&text)),
+        Invocation::Sessions(question) => sessions::run(&question),
         Invocation::Say(text) => Ok(say(&text)),
     });
     status.unwrap_or_else(|refusal: Refusal| {
         complain(format_args!("error: {refusal}"));
-        refusal::STATUS
+        refusal.status()
     })
 }
 
@@ -61,8 +64,17 @@ fn say(text: &str) -> u8 {
     let said = stdout.write_all(text.as_bytes());
     match said.and_then(|()| stdout.flush()) {
         Ok(()) => 0,
-        Err(_) => FAILED,
+        Err(error) => unwritable(&error),
     }
+}
+
+/// stdout takes nothing, outside of a session, which tells of that itself. A
+/// reader that has seen enough and left needs no word.
+fn unwritable(error: &io::Error) -> u8 {
+    if error.kind() != io::ErrorKind::BrokenPipe {
+        complain(format_args!("error: stdout cannot be written: {error}"));
+    }
+    FAILED
 }
 
 /// Says one line on stderr. One that cannot be written changes nothing.

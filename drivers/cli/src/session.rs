@@ -3,6 +3,7 @@
 use crate::compose::Parts;
 use crate::home::{self, Home};
 use crate::options::{self, Options, OutputFormat, Plan, Source, Terminals};
+use crate::persistence::Persistence;
 use crate::prompt;
 use crate::refusal::Refusal;
 use crate::settings::{self, Places, Standing, Store};
@@ -40,10 +41,13 @@ pub(crate) fn run(options: Options) -> Result<u8, Refusal> {
     let cwd = working_directory(plan.cwd.as_deref())?;
     let mut standing = standing(&home, &cwd, &registry, &plan)?;
     let default_mode = standing.layers.default_mode().map(|mode| mode.value);
+    // Before anything is said, and before the provider hears of it (WIRE-025).
+    let persistence = Persistence::open(&plan.session, &path, &entry.binding(), &cwd)?;
     let parts = Parts {
         registry: &registry,
         entry,
         effort: entry.effort(plan.effort.as_deref())?,
+        persistence,
         script: script.map(|name| home.script(name)).transpose()?,
         cwd,
         permission_mode: plan
@@ -168,7 +172,10 @@ fn stdio(plan: Plan) -> Result<Stdio, Refusal> {
         (Source::OneShot { argument, stdin }, output) => {
             let prompts = vec![prompt::gather(argument, stdin)?];
             match output {
-                OutputFormat::Text => Stdio::Text { prompts },
+                OutputFormat::Text => Stdio::Text {
+                    prompts,
+                    terminal: io::stdout().is_terminal(),
+                },
                 OutputFormat::Json => Stdio::Document { prompts },
                 OutputFormat::StreamJson => Stdio::Records {
                     prompts,

@@ -47,6 +47,7 @@ pub(super) enum Wire {
     },
     Text {
         writer: Writer,
+        terminal: bool,
     },
     Document {
         writer: Writer,
@@ -84,7 +85,10 @@ impl Wire {
                 };
                 (wire, prompts)
             }
-            Stdio::Text { prompts } => (Self::Text { writer: writer()? }, prompts),
+            Stdio::Text { prompts, terminal } => {
+                let writer = writer()?;
+                (Self::Text { writer, terminal }, prompts)
+            }
             Stdio::Document { prompts } => (Self::Document { writer: writer()? }, prompts),
             Stdio::Host(host) => (Self::Host(Some(host)), Vec::new()),
         })
@@ -145,9 +149,9 @@ impl Wire {
     /// What writes to stdout, where something does.
     pub(super) const fn writer(&mut self) -> Option<&mut Writer> {
         match self {
-            Self::Records { writer, .. } | Self::Text { writer } | Self::Document { writer } => {
-                Some(writer)
-            }
+            Self::Records { writer, .. }
+            | Self::Text { writer, .. }
+            | Self::Document { writer } => Some(writer),
             Self::Host(_) => None,
         }
     }
