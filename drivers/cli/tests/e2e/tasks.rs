@@ -245,6 +245,39 @@ fn no_key_reaches_an_output_file() {
 
 // covers: WIRE-004
 #[test]
+fn a_command_tool_of_the_settings_runs_as_a_task() {
+    let world = World::scripted();
+    let script = "read line; while [ ! -e go ]; do sleep 0.05; done; echo note >&2; \
+                  echo \"{\\\"content\\\":[{\\\"type\\\":\\\"text\\\",\\\"text\\\":\\\"answer\\\"}]}\"";
+    let settings = json!({"tools": [{
+        "name": "lookup", "description": "Looks up.", "input_schema": {"type": "object"},
+        "command": ["/bin/sh", "-c", script], "background": true, "permission": "allow"
+    }]});
+    world.write_private("settings.json", &settings.to_string());
+    let mut agent = world.duplex(&[]);
+    agent.send(&user(&crate::support::script(&json!([
+        {"tool_calls": [{"name": "lookup", "input": {"n": 1}}]}, {"text": "waiting"}, {"text": "done"}
+    ]))));
+    until_waiting(&mut agent);
+    let started = find(&agent.seen, "task_started")[0].clone();
+    assert_eq!(
+        (&started["task_type"], &started["description"]),
+        (&json!("local_tool"), &json!("lookup"))
+    );
+    fs::write(world.work().join("go"), "").unwrap();
+    let told = agent.until_type("task_notification");
+    assert_eq!(told["summary"], "lookup: answer");
+    let text = fs::read_to_string(output_file(&told)).unwrap();
+    assert!(
+        text.contains("note\n") && text.contains("\"text\":\"answer\""),
+        "{text}"
+    );
+    assert_eq!(agent.until_type("result")["result"], "done");
+    assert_eq!(agent.end().status, Some(0));
+}
+
+// covers: WIRE-004
+#[test]
 fn a_run_of_one_prompt_waits_for_its_tasks() {
     let world = World::scripted();
     let prompt = script(&json!([
