@@ -5,7 +5,9 @@ use agentx_core::agent_loop::{AgentLoop, LoopConfig, LoopInput, Step};
 use agentx_core::guard::Guard;
 use agentx_core::ids::{IdGen, Seed};
 use agentx_core::json::RawJson;
-use agentx_core::model::{Delta, ErrorCategory, ModelFailure, ModelOutcome, StopReason, Usage};
+use agentx_core::model::{
+    Delta, ErrorCategory, Message, ModelFailure, ModelOutcome, StopReason, Usage,
+};
 use agentx_core::tool::{Access, Background, ToolClass, ToolOutcome, ToolSpec};
 use agentx_laws::{Event, InputOf, Script, SplitMix64, Subject, check, replay};
 
@@ -94,6 +96,53 @@ const CANCEL: LoopInput = LoopInput::Cancel {
     reason: "stopped",
 };
 
+fn ended(notice: &str) -> LoopInput {
+    let notice = notice.to_string();
+    LoopInput::TaskEnded { notice }
+}
+
+/// The message that the newest request ends with.
+fn told(events: &[(agentx_core::time::Instant, Event<Step>)]) -> Option<Message> {
+    let request = events.iter().rev().find_map(|(_, event)| match event {
+        Event::Output(Step::Request(request)) => Some(request),
+        _ => None,
+    });
+    request?.history.last().map(|message| (**message).clone())
+}
+
+// covers: WIRE-004
+#[test]
+fn a_turn_waits_for_its_tasks_and_tells_them_at_once() {
+    let script = Script::new()
+        .other(prompt())
+        .other(call(0, "c1", "Change"))
+        .other(delta(Delta::Stop(StopReason::ToolUse)))
+        .other(FINISHED)
+        .other(allow(0))
+        .other(LoopInput::TaskBegan)
+        .other(LoopInput::TaskBegan)
+        .other(settle(0))
+        .at(10)
+        .other(ended("one"))
+        .other(FINISHED)
+        .other(prompt())
+        .at(20)
+        .other(ended("two sk-secret-key"))
+        .other(ended("three"));
+    check(&Loop, &script, 0..20).unwrap_or_else(|broken| panic!("{broken}"));
+    let events = replay(&Loop, &script).expect("a turn");
+    let refused: Vec<_> = events
+        .iter()
+        .filter_map(|(_, event)| match event {
+            Event::Refused(step, _) => Some(*step),
+            Event::Output(_) => None,
+        })
+        .collect();
+    assert_eq!(refused, [10, 12], "a prompt meanwhile, and a task too many");
+    let parts = vec!["one".to_string(), "two [redacted]".to_string()];
+    assert_eq!(told(&events), Some(Message::User(parts)));
+}
+
 #[test]
 fn a_turn_with_tools_keeps_the_laws() {
     let script = Script::new()
@@ -137,7 +186,12 @@ fn chosen(rng: &mut SplitMix64) -> LoopInput {
         StopReason::MaxTokens,
         StopReason::ContentFilter,
     ];
-    match rng.below(16) {
+    match rng.below(20) {
+        16 | 17 => LoopInput::TaskBegan,
+        18 => ended("it is sk-secret-key"),
+        19 if rng.one_in(3) => LoopInput::TaskStopped {
+            notice: text("stopped"),
+        },
         0 | 1 => prompt(),
         2 => delta(Delta::Text(text("sk-secret"))),
         3 => delta(Delta::Thinking(text("-key"))),

@@ -94,6 +94,17 @@ fn all() -> Vec<Entry> {
             usage: None,
         }),
         result("t1", "said"),
+        Entry::Task(TaskEntry {
+            time_ms: 5,
+            task_id: "task_1".into(),
+            tool_use_id: "t1".into(),
+            output_file: "/tmp/\u{e9} \"".into(),
+        }),
+        Entry::Notice(NoticeEntry {
+            time_ms: 6,
+            task_ids: vec!["task_1".into()],
+            content: vec!["told".to_string(), String::new()],
+        }),
         turn(&["t2", "t3"]),
     ]
 }
