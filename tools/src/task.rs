@@ -39,9 +39,10 @@ struct Folder {
 }
 
 impl TaskFolder {
-    pub(crate) const fn new(temp: PathBuf) -> Self {
+    /// Below `temp`; what is told is an absolute path.
+    pub(crate) fn new(temp: &Path) -> Self {
         Self {
-            temp,
+            temp: std::path::absolute(temp).unwrap_or_else(|_| temp.to_owned()),
             made: Mutex::new(None),
         }
     }

@@ -103,7 +103,7 @@ impl Toolbox {
     /// A toolbox.
     #[must_use]
     pub fn new(config: ToolboxConfig) -> Self {
-        let tasks = Arc::new(TaskFolder::new(config.temp.clone()));
+        let tasks = Arc::new(TaskFolder::new(&config.temp));
         Self { config, tasks }
     }
 

@@ -373,7 +373,8 @@ impl AgentSession {
             (End::Done(_), None) => over.status().as_str(),
         };
         let last = line(last, self.config.limits.task_line_chars);
-        let summary = format!("{}: {last}", over.task.description);
+        // Together they may spell what neither does.
+        let summary = self.safe(&format!("{}: {last}", over.task.description));
         self.send(&records::task_notification(over, summary));
     }
 

@@ -120,6 +120,30 @@ fn a_task_holds_the_result_after_the_end_of_the_input_too() {
 
 // covers: WIRE-004
 #[test]
+fn a_task_and_a_call_tell_that_they_still_run() {
+    let world = World::scripted();
+    let mut agent = world.duplex(&[&BOLD[..], &["--include-partial-messages"]].concat());
+    let until = |file: &str| format!("while [ ! -e {file} ]; do sleep 0.05; done");
+    let task = json!({"command": until("a"), "run_in_background": true});
+    agent.send(&user(&script(&json!([
+        {"tool_calls": [
+            {"id": "t1", "name": "Bash", "input": task},
+            {"id": "t2", "name": "Bash", "input": {"command": until("b")}}
+        ]},
+        {"text": "waiting"}, {"text": "done"}
+    ]))));
+    let call = agent.until(|r| r["type"] == "tool_progress" && r["tool_use_id"] == "t2");
+    assert_eq!(call.get("task_id"), None);
+    agent.until_type("task_progress");
+    fs::write(world.work().join("b"), "").unwrap();
+    until_waiting(&mut agent);
+    fs::write(world.work().join("a"), "").unwrap();
+    assert_eq!(agent.until_type("result")["result"], "done");
+    assert_eq!(agent.end().status, Some(0));
+}
+
+// covers: WIRE-004
+#[test]
 fn tasks_run_side_by_side_and_the_last_one_lets_the_turn_end() {
     let world = World::scripted();
     let mut agent = world.duplex(&BOLD);
