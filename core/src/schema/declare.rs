@@ -121,9 +121,10 @@ impl Member {
     /// The member's value in `object`, whatever its shape.
     pub(crate) fn of<'a>(&self, object: Object<'a>) -> Option<Value<'a>> {
         let found = object.get(self.name);
-        match self.presence {
-            Presence::Aliased(alias) => found.or_else(|| object.get(alias)),
-            _ => found,
+        if let Presence::Aliased(alias) = self.presence {
+            found.or_else(|| object.get(alias))
+        } else {
+            found
         }
     }
 

@@ -88,16 +88,17 @@ fn kind(shape: &Shape) -> String {
 
 /// The word that a member always has; empty where it varies.
 fn constant(shape: &Shape, name: &str) -> &'static str {
-    match shape {
-        Shape::OneOf([first, ..]) => constant(first, name),
-        Shape::Object(members) => match members.iter().find(|member| member.name == name) {
-            Some(Member {
-                shape: Shape::Constant(json),
-                ..
-            }) => json.trim_matches('"'),
-            _ => "",
-        },
-        _ => "",
+    if let Shape::OneOf([first, ..]) = shape {
+        return constant(first, name);
+    }
+    let Shape::Object(members) = shape else {
+        return "";
+    };
+    let member = members.iter().find(|member| member.name == name);
+    if let Some(Shape::Constant(json)) = member.map(|member| member.shape) {
+        json.trim_matches('"')
+    } else {
+        ""
     }
 }
 
@@ -329,9 +330,12 @@ fn object(members: &[Member], open: bool, w: &mut Writer) {
 
 /// Under its name or, where that is absent, under its alias.
 fn aliases(members: &[Member], open: bool, w: &mut Writer) {
-    let mut all = members.iter().filter_map(|member| match member.presence {
-        Presence::Aliased(alias) => Some((member, alias)),
-        _ => None,
+    let mut all = members.iter().filter_map(|member| {
+        if let Presence::Aliased(alias) = member.presence {
+            Some((member, alias))
+        } else {
+            None
+        }
     });
     let Some(first) = all.next() else { return };
     w.key("allOf");

@@ -23,6 +23,7 @@ mod money;
 mod options;
 mod prompt;
 mod refusal;
+mod schema;
 mod session;
 
 use options::Invocation;
@@ -46,6 +47,7 @@ fn run() -> u8 {
         Invocation::Run(options) => session::run(*options),
         Invocation::Demo(output) => demo::run(output),
         Invocation::List(format) => discover::text(format).map(|text| say(&text)),
+        Invocation::Schema(record) => schema::text(record.as_deref()).map(|text| say(&text)),
         Invocation::Say(text) => Ok(say(&text)),
     });
     status.unwrap_or_else(|refusal: Refusal| {

@@ -52,6 +52,8 @@ Examples:
       Serve a host program: one JSON record a line, both ways
   agentx --list-providers
       Show the providers of auth.json; with --output-format json for programs
+  agentx schema agent.result
+      Print the JSON Schema of one record; without a name, of all of them
 
 Files:
   $AGENTX_HOME/auth.json   The providers; mode 0600 in a folder of mode 0700.
@@ -76,7 +78,7 @@ Exit status:
     disable_version_flag = true,
     disable_help_subcommand = true,
     args_conflicts_with_subcommands = true,
-    override_usage = "agentx [OPTIONS] [PROMPT]\n       agentx demo [--output-format FORMAT]\n       agentx --list-providers [--output-format text|json]",
+    override_usage = "agentx [OPTIONS] [PROMPT]\n       agentx demo [--output-format FORMAT]\n       agentx schema [RECORD]\n       agentx --list-providers [--output-format text|json]",
     subcommand_help_heading = "Subcommands",
     after_help = AFTER_HELP
 )]
@@ -156,8 +158,12 @@ enum Command {
         #[arg(long, value_name = "FORMAT", value_parser = words::output_format)]
         output_format: Option<OutputFormat>,
     },
-    #[command(hide = true, disable_help_flag = true)]
-    Schema(Anything),
+    /// Print the JSON Schema (2020-12) of the wire records
+    #[command(after_help = crate::schema::names())]
+    Schema {
+        /// One record [default: all of them, in one document]
+        record: Option<String>,
+    },
     #[command(hide = true, disable_help_flag = true)]
     Sessions(Anything),
 }
@@ -178,6 +184,8 @@ pub(crate) enum Invocation {
     Demo(OutputFormat),
     /// Show the providers (WIRE-026).
     List(ListFormat),
+    /// Tell the schema of a record, or of all of them.
+    Schema(Option<String>),
     /// Say something on stdout: help or version.
     Say(String),
 }
@@ -201,7 +209,7 @@ pub(crate) fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Invo
         Some(Command::Demo { output_format }) => {
             Ok(Invocation::Demo(output_format.unwrap_or_default()))
         }
-        Some(Command::Schema(_)) => Err(Refusal::not_yet("`agentx schema`")),
+        Some(Command::Schema { record }) => Ok(Invocation::Schema(record)),
         Some(Command::Sessions(_)) => Err(Refusal::not_yet("`agentx sessions`")),
     }
 }

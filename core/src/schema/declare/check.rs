@@ -32,17 +32,16 @@ pub(crate) fn open_faults<'a>(
 fn unknown<'a>(object: Object<'a>, members: &[Member]) -> Option<Fault<'a>> {
     object.iter().find_map(|(name, value)| {
         let name = name.decode_lossy();
-        (!knows(members, &name)).then(|| Fault::Unknown(name, value))
+        (!knows(members, &name)).then_some(Fault::Unknown(name, value))
     })
 }
 
 fn knows(members: &[Member], name: &str) -> bool {
     members.iter().any(|member| match member.presence {
         Presence::Aliased(alias) => name == member.name || name == alias,
-        Presence::Flattened => match member.shape {
-            Shape::Object(inner) => knows(inner, name),
-            _ => false,
-        },
+        Presence::Flattened => {
+            matches!(member.shape, Shape::Object(inner) if knows(inner, name))
+        }
         Presence::Required | Presence::Nullable | Presence::Optional => name == member.name,
     })
 }
@@ -122,8 +121,9 @@ fn is_constant(json: &str, value: Value<'_>) -> bool {
     let word = json
         .strip_prefix('"')
         .and_then(|word| word.strip_suffix('"'));
-    match (word, value.as_str()) {
-        (Some(word), Some(text)) => text == *word,
-        _ => value.raw() == json,
+    if let (Some(word), Some(text)) = (word, value.as_str()) {
+        text == *word
+    } else {
+        value.raw() == json
     }
 }

@@ -120,7 +120,7 @@ fn error(response: Object<'_>) -> Result<ResponseBody, &'static str> {
         .get("pending_permission_requests")
         .and_then(Value::as_array);
     Ok(ResponseBody::Error {
-        message: message.ok_or(reason("error"))?.into_owned(),
+        message: message.ok_or_else(|| reason("error"))?.into_owned(),
         pending_permission_requests: pending
             .map(|list| list.iter().map(RawJson::from_value).collect()),
     })

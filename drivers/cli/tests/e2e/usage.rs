@@ -48,10 +48,8 @@ fn what_is_not_there_yet_is_refused_by_name() {
         let refused = finish(bare(&["-p", option, "x"]), "");
         refused.refused(&format!("{option} is not available yet"));
     }
-    for command in ["schema", "sessions"] {
-        let refused = finish(bare(&[command]), "");
-        refused.refused(&format!("`agentx {command}` is not available yet"));
-    }
+    let refused = finish(bare(&["sessions"]), "");
+    refused.refused("`agentx sessions` is not available yet");
     for (option, word, name, expected) in [
         ("--output-format", "json", "<FORMAT>", "text or stream-json"),
         ("--profile", "reference", "<PROFILE>", "standalone"),

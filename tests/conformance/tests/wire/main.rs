@@ -15,6 +15,7 @@ mod permission;
 mod queue;
 mod records;
 mod scenarios;
+mod schema;
 mod tools;
 mod turns;
 mod walk;
