@@ -11,6 +11,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SHARED = pathlib.Path(os.environ.get("AGENTX_SHARED", ROOT.parent / "shared"))
+sys.dont_write_bytecode = True
 sys.path.insert(0, str(SHARED / "testing" / "runner"))
 
 import run_cases  # noqa: E402

@@ -130,7 +130,10 @@ fn stdio(plan: Plan) -> Result<Stdio, Refusal> {
         (Source::OneShot { argument, stdin }, output) => {
             let prompts = vec![prompt::gather(argument, stdin)?];
             match output {
-                OutputFormat::Text => Stdio::Text { prompts },
+                OutputFormat::Text => Stdio::Text {
+                    prompts,
+                    terminal: io::stdout().is_terminal(),
+                },
                 OutputFormat::StreamJson => Stdio::Records {
                     prompts,
                     stdin: false,

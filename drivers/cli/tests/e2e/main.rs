@@ -5,6 +5,7 @@ mod demo;
 mod discovery;
 mod endings;
 mod home;
+mod logs;
 mod one_shot;
 mod providers;
 mod schema;
