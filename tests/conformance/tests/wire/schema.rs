@@ -1,6 +1,7 @@
 //! The published JSON Schema against what sessions write and what parsers take.
 
 use agentx_conformance::schema::{Direction, Schemas};
+use agentx_conformance::session::{Bench, config};
 use agentx_conformance::tree;
 use agentx_core::json::{RawJson, ScanLimits, Scanner};
 use agentx_core::limits::Limits;
@@ -63,6 +64,24 @@ fn what_the_agent_never_writes_does_not_fit() {
     ] {
         assert!(!Schemas::ours().fits(Direction::Agent, &wrong), "{wrong}");
         assert!(Schemas::ours().check(&wrong).is_err());
+    }
+}
+
+// covers: DEC-47
+#[test]
+fn payloads_of_answers_fit_their_schema() {
+    for operation in ["initialize", "mcp_status", "get_context_usage"] {
+        let mut bench = Bench::new(config());
+        bench.prompt(1, "a question");
+        bench.says("an answer");
+        bench.records();
+        bench.control("c", operation);
+        let records = bench.records();
+        let payload = &records[0]["response"]["response"];
+        let schema = Schemas::ours().validator(&format!("answer.{operation}"));
+        let schema = schema.expect("a schema");
+        assert!(schema.is_valid(payload), "{operation}: {payload}");
+        assert!(!schema.is_valid(&json!({})), "{operation}");
     }
 }
 
