@@ -21,10 +21,12 @@ mod home;
 mod logging;
 mod money;
 mod options;
+mod persistence;
 mod prompt;
 mod refusal;
 mod schema;
 mod session;
+mod sessions;
 
 use options::Invocation;
 use refusal::Refusal;
@@ -48,11 +50,12 @@ fn run() -> u8 {
         Invocation::Demo(output) => demo::run(output),
         Invocation::List(format) => discover::text(format).map(|text| say(&text)),
         Invocation::Schema(record) => schema::text(record.as_deref()).map(|text| say(&text)),
+        Invocation::Sessions(question) => sessions::run(&question),
         Invocation::Say(text) => Ok(say(&text)),
     });
     status.unwrap_or_else(|refusal: Refusal| {
         complain(format_args!("error: {refusal}"));
-        refusal::STATUS
+        refusal.status()
     })
 }
 

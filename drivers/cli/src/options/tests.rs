@@ -58,6 +58,7 @@ fn every_option_reaches_the_plan() {
         "say hi",
     ];
     let expected = Plan {
+        session: Wanted::New { id: None },
         source: Source::OneShot {
             argument: Some("say hi".into()),
             stdin: true,
@@ -137,8 +138,45 @@ fn commands_are_told_from_prompts() {
         invoke(&["schema", "agent.result"]),
         Ok(Invocation::Schema(Some(record))) if record == "agent.result"
     ));
-    assert!(refused(&["schema", "a", "b"]).contains("unexpected argument \"b\""));
-    assert!(refused(&["sessions", "show", "x"]).contains("`agentx sessions` is not available yet"));
+    assert!(
+        refused(&["schema", "a", "b"])
+            .contains("unexpected argument \"b\": `agentx schema` takes no")
+    );
+    assert!(matches!(
+        invoke(&["sessions", "show", "x", "--output-format", "json"]),
+        Ok(Invocation::Sessions(Question::Show { id, output_format: Some(Telling::Json) })) if id == "x"
+    ));
+    assert!(matches!(
+        invoke(&["sessions", "list"]),
+        Ok(Invocation::Sessions(Question::List {
+            output_format: None
+        }))
+    ));
+    for (words, told) in [
+        (&["sessions"][..], "sessions: expected list or show"),
+        (
+            &["sessions", "forget"],
+            "unexpected argument \"forget\": expected list or show",
+        ),
+        (
+            &["sessions", "list", "x"],
+            "unexpected argument \"x\": `agentx sessions list` takes no prompt",
+        ),
+        (
+            &["sessions", "show"],
+            "the following required arguments were not provided: <ID>",
+        ),
+        (
+            &["sessions", "list", "--cwd", "x"],
+            "unknown option \"--cwd\": expected one of --output-format, --help",
+        ),
+        (
+            &["sessions", "--cwd", "x"],
+            "unknown option \"--cwd\": expected list or show",
+        ),
+    ] {
+        assert_eq!(refused(words), told);
+    }
     assert_eq!(
         refused(&["demo", "--cwd", "x"]),
         "unknown option \"--cwd\": expected one of --output-format, --help"

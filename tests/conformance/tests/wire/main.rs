@@ -17,6 +17,7 @@ mod queue;
 mod records;
 mod scenarios;
 mod schema;
+mod store;
 mod tools;
 mod turns;
 mod walk;
