@@ -64,10 +64,13 @@ fn entries() -> Vec<Entry> {
 /// What the wire calls a record: its type, with the subtype of a `system` one;
 /// where two share that, what the record is called here.
 fn wire_name(variant: &str, shape: &Shape) -> String {
-    let name = kind(shape);
-    let others = Outbound::RECORDS.iter();
-    if others.filter(|(_, other, _)| kind(other) == name).count() == 1 {
-        return name;
+    let wire = kind(shape);
+    let records = Outbound::RECORDS.iter();
+    if records.filter(|(_, other, _)| kind(other) == wire).count() == 1 {
+        return match wire {
+            (kind, "") => kind.to_string(),
+            (kind, subtype) => format!("{kind}_{subtype}"),
+        };
     }
     let mut words = String::new();
     for letter in variant.chars() {
@@ -79,10 +82,11 @@ fn wire_name(variant: &str, shape: &Shape) -> String {
     words
 }
 
-fn kind(shape: &Shape) -> String {
-    match (constant(shape, "type"), constant(shape, "subtype")) {
-        ("system", subtype) => format!("system_{subtype}"),
-        (kind, _) => kind.to_string(),
+/// A record's type, and the subtype of a `system` one.
+fn kind(shape: &Shape) -> (&'static str, &'static str) {
+    match constant(shape, "type") {
+        "system" => ("system", constant(shape, "subtype")),
+        kind => (kind, ""),
     }
 }
 
