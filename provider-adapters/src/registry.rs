@@ -91,6 +91,11 @@ impl Registry {
             .filter_map(|entry| entry.api_key.as_ref())
     }
 
+    /// The same in every spelling that a peer or a tool may give them.
+    pub fn key_spellings(&self) -> impl Iterator<Item = String> {
+        self.credentials().flat_map(Secret::spellings)
+    }
+
     /// Routing values of all entries that the guard of `system/init`, the
     /// initialize answer and discovery looks for beside the keys (DEC-30).
     pub fn routing_values(&self) -> impl Iterator<Item = &str> {

@@ -285,7 +285,7 @@ impl AgentSession {
             | TurnOutcome::Cancelled) => records::error_of(outcome),
         };
         // Put together from words of ours and of the provider.
-        let error = self.safe(&error);
+        let error = self.placeless(&error);
         let report = TurnReport {
             text: String::new(),
             errors: vec![error.clone()],

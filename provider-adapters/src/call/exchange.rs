@@ -320,5 +320,7 @@ fn odd_type(headers: &[(String, String)]) -> Option<String> {
     if essence.eq_ignore_ascii_case("text/event-stream") {
         return None;
     }
-    failure::excerpt(essence)
+    // Whole: a parameter cut off could be the rest of a key, which nobody would
+    // recognise without it.
+    failure::excerpt(value)
 }

@@ -200,8 +200,17 @@ fn an_answer_that_is_no_stream_is_named() {
     hand.http(HttpEvent::End);
     assert_eq!(
         hand.failure(),
-        "failed server_error: the answer is no event stream but text/html"
+        "failed server_error: the answer is no event stream but text/html; charset=utf-8"
     );
+}
+
+// covers: DEC-30
+#[test]
+fn a_content_type_that_echoes_a_key_is_not_cut_inside_of_it() {
+    let mut hand = Hand::sent();
+    hand.head(200, &[("content-type", "sk-1234;5678-key")]);
+    hand.http(HttpEvent::End);
+    assert!(hand.failure().contains("sk-1234;5678-key"));
 }
 
 // covers: DEC-21, DEC-41

@@ -1,23 +1,23 @@
 //! Control requests of the host and its answers to ours.
 
-use super::{
-    ControlRequest, ControlResponse, Malformed, Operation, ResponseBody, UNKNOWN_KIND_CHARS,
-};
+use super::{ControlRequest, ControlResponse, Malformed, Operation, ParseContext, ResponseBody};
 use crate::json::{Object, RawJson, Value};
-use crate::schema::grammar::cut;
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-pub(super) fn request(record: Object<'_>) -> Result<ControlRequest, Malformed> {
+pub(super) fn request(
+    record: Object<'_>,
+    context: &ParseContext<'_>,
+) -> Result<ControlRequest, Malformed> {
     Ok(ControlRequest {
         id: request_id(record)?,
-        operation: operation(record),
+        operation: operation(record, context),
     })
 }
 
 /// The operation, or the text of the correlated error (DEC-04, DEC-07).
-fn operation(record: Object<'_>) -> Result<Operation, String> {
+fn operation(record: Object<'_>, context: &ParseContext<'_>) -> Result<Operation, String> {
     if record.value().has_unpaired_surrogate() {
         return Err("unpaired surrogate escape".into());
     }
@@ -37,7 +37,7 @@ fn operation(record: Object<'_>) -> Result<Operation, String> {
         "set_model" => Operation::SetModel,
         "set_permission_mode" => Operation::SetPermissionMode,
         "set_max_thinking_tokens" => Operation::SetMaxThinkingTokens,
-        other => Operation::Other(cut(other, UNKNOWN_KIND_CHARS).to_string()),
+        other => Operation::Other(context.shown(other)),
     })
 }
 

@@ -1,11 +1,8 @@
 //! User records (WIRE-017, WIRE-021).
 
-use super::{
-    Inbound, ParseContext, Priority, UNKNOWN_KIND_CHARS, UserContent, UserRecord, UserRejected,
-};
+use super::{Inbound, ParseContext, Priority, UserContent, UserRecord, UserRejected};
 use crate::json::{Array, Object, RawJson, Value};
-use crate::limits::UploadLimits;
-use crate::schema::grammar::{PROMPT_UUID_VERSIONS, cut, is_import_id, is_sha256, is_uuid};
+use crate::schema::grammar::{PROMPT_UUID_VERSIONS, is_import_id, is_sha256, is_uuid};
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
@@ -56,7 +53,7 @@ fn read(
     for (name, value) in record {
         match &*name.decode_lossy() {
             "type" => {}
-            "message" => content = Some(read_message(value, &context.limits.upload)?),
+            "message" => content = Some(read_message(value, context)?),
             "uuid" => user.uuid = Some(read_uuid(value)?),
             "session_id" => session_named = read_session(value, context.session_id)?,
             "parent_tool_use_id" if value.is_null() => {}
@@ -71,7 +68,7 @@ fn read(
                 user.priority = read_priority(value)?;
                 user.priority_given = true;
             }
-            other => return Err(unknown_member("user record", other)),
+            other => return Err(unknown_member("user record", other, context)),
         }
     }
     if user.is_replay && !(user.uuid.is_some() && session_named) {
@@ -110,7 +107,7 @@ fn read_priority(value: Value<'_>) -> Result<Priority, Refusal> {
 }
 
 /// A string, or an object with `content` and optionally `role` and `content_version`.
-fn read_message(message: Value<'_>, upload: &UploadLimits) -> Result<UserContent, Refusal> {
+fn read_message(message: Value<'_>, context: &ParseContext<'_>) -> Result<UserContent, Refusal> {
     if message.as_str().is_some() {
         return text(message, "message").map(UserContent::Text);
     }
@@ -126,12 +123,12 @@ fn read_message(message: Value<'_>, upload: &UploadLimits) -> Result<UserContent
             "content" => content = Some(value),
             "content_version" if value.as_u64() == Some(1) => versioned = true,
             "content_version" => return Err("user record: content_version must be 1".into()),
-            other => return Err(unknown_member("user message", other)),
+            other => return Err(unknown_member("user message", other, context)),
         }
     }
     let content = content.ok_or("user record: missing content")?;
     if let Some(blocks) = content.as_array() {
-        return read_blocks(blocks, versioned, upload);
+        return read_blocks(blocks, versioned, context);
     }
     if versioned {
         return Err("user record: content_version needs an array of blocks".into());
@@ -145,7 +142,7 @@ fn read_message(message: Value<'_>, upload: &UploadLimits) -> Result<UserContent
 fn read_blocks(
     blocks: Array<'_>,
     versioned: bool,
-    upload: &UploadLimits,
+    context: &ParseContext<'_>,
 ) -> Result<UserContent, Refusal> {
     let mut texts = Vec::new();
     let mut attachments = false;
@@ -154,14 +151,14 @@ fn read_blocks(
             return Err("content block: must be an object".into());
         };
         match &*word(block, "type") {
-            "text" | "input_text" => texts.push(read_text_block(block)?),
+            "text" | "input_text" => texts.push(read_text_block(block, context)?),
             "attachment_ref" => {
-                check_manifest(block, upload)?;
+                check_manifest(block, context)?;
                 attachments = true;
             }
             "" => return Err("content block: missing type".into()),
             other => {
-                let kind = cut(other, UNKNOWN_KIND_CHARS);
+                let kind = context.shown(other);
                 return Err(format!("content block: unsupported type \"{kind}\""));
             }
         }
@@ -174,20 +171,20 @@ fn read_blocks(
     }
 }
 
-fn read_text_block(block: Object<'_>) -> Result<String, Refusal> {
+fn read_text_block(block: Object<'_>, context: &ParseContext<'_>) -> Result<String, Refusal> {
     let mut found = None;
     for (name, value) in block {
         match &*name.decode_lossy() {
             "type" => {}
             "text" => found = Some(text(value, "text")?),
-            other => return Err(unknown_member("content block", other)),
+            other => return Err(unknown_member("content block", other, context)),
         }
     }
     found.ok_or_else(|| "content block: missing text".into())
 }
 
 /// The closed manifest of a committed attachment (WIRE-017).
-fn check_manifest(block: Object<'_>, upload: &UploadLimits) -> Result<(), Refusal> {
+fn check_manifest(block: Object<'_>, context: &ParseContext<'_>) -> Result<(), Refusal> {
     const MEMBERS: [&str; 8] = [
         "type",
         "attachment_id",
@@ -201,9 +198,10 @@ fn check_manifest(block: Object<'_>, upload: &UploadLimits) -> Result<(), Refusa
     for (name, _) in block {
         let name = name.decode_lossy();
         if !MEMBERS.contains(&&*name) {
-            return Err(unknown_member("attachment_ref", &name));
+            return Err(unknown_member("attachment_ref", &name, context));
         }
     }
+    let upload = &context.limits.upload;
     let sha256 = word(block, "sha256");
     let storage_id = word(block, "storage_id");
     let checks = [
@@ -261,9 +259,6 @@ fn flag(value: Value<'_>, name: &str) -> Result<bool, Refusal> {
         .ok_or_else(|| format!("user record: {name} must be true or false"))
 }
 
-fn unknown_member(place: &str, name: &str) -> Refusal {
-    format!(
-        "{place}: unknown member \"{}\"",
-        cut(name, UNKNOWN_KIND_CHARS)
-    )
+fn unknown_member(place: &str, name: &str, context: &ParseContext<'_>) -> Refusal {
+    format!("{place}: unknown member \"{}\"", context.shown(name))
 }

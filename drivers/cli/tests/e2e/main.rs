@@ -7,6 +7,7 @@ mod endings;
 mod home;
 mod one_shot;
 mod providers;
+mod secrets;
 mod server;
 mod sessions;
 mod support;

@@ -5,6 +5,7 @@ mod import;
 mod user;
 
 use super::{ContextKind, Inbound, Malformed, ParseContext, UNKNOWN_KIND_CHARS, parse};
+use crate::guard::Guard;
 use crate::json::{ScanLimits, Scanner};
 use crate::limits::Limits;
 use alloc::format;
@@ -17,6 +18,7 @@ fn read_sized(line: &str, line_bytes: usize, limits: Limits) -> Result<Inbound, 
     let context = ParseContext {
         session_id: SESSION,
         limits: &limits,
+        guard: &Guard::default(),
     };
     parse(value, &context, line_bytes)
 }
