@@ -653,7 +653,7 @@ fn a_key_in_the_place_of_an_id_is_not_shown() {
     let short = "at least 8 bytes are expected";
     assert_eq!(
         entry_error(&compatible(long, "main")),
-        format!("providers[0]: openai_compatible.api_key: {short}")
+        format!("providers[0].openai_compatible.api_key: {short}")
     );
     assert_eq!(
         entry_error(&compatible(&long[12..], "main")),
