@@ -3,6 +3,7 @@
 //! Reading is pure: the driver opens the file, and hands over its bytes and
 //! what the operating system says about it.
 
+mod binding;
 mod entry;
 mod guard;
 mod pricing;
@@ -94,6 +95,17 @@ impl Registry {
     /// The same in every spelling that a peer or a tool may give them.
     pub fn key_spellings(&self) -> impl Iterator<Item = String> {
         self.credentials().flat_map(Secret::spellings)
+    }
+
+    /// Refuses keys that the names, words and punctuation of records spell by
+    /// themselves, whatever a session says (DEC-30). `words` holds every name and
+    /// word of those records.
+    ///
+    /// # Errors
+    ///
+    /// The entry and the member.
+    pub fn check_frames(&self, words: &str) -> Result<(), RegistryError> {
+        guard::check_frames(&self.entries, words)
     }
 
     /// Routing values of all entries that the guard of `system/init`, the

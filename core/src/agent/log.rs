@@ -10,6 +10,7 @@
 //! progress 1 usage 11 4 0 0 0       progress 1 stop end_turn
 //! done 1 model finished             done 1 model failed rate_limit 429 "slow down"
 //! done 2 tool ok "text"             done 3 vetted passed
+//! done 4 stored passed              done 4 stored failed
 //! sent 120                          write_failed
 //! ```
 
@@ -96,6 +97,7 @@ fn write_delta(line: Line, delta: &Delta) -> Line {
             .number(usage.cache_creation_input_tokens)
             .number(usage.cache_read_input_tokens)
             .number(usage.reasoning_output_tokens),
+        Delta::UsageUnknown => line.word("usage_unknown"),
         Delta::Stop(stop) => {
             let word = STOPS.iter().find(|(_, known)| known == stop);
             line.word("stop").word(word.map_or("", |(word, _)| word))
@@ -121,6 +123,7 @@ fn write_answer(line: Line, answer: &Answer) -> Line {
             outcome.content.iter().fold(line, add)
         }
         Answer::Persisted(verdict) => line.word("persisted").verdict(*verdict),
+        Answer::Stored(verdict) => line.word("stored").verdict(*verdict),
         Answer::Flushed(verdict) => line.word("flushed").verdict(*verdict),
         Answer::Vetted(verdict) => line.word("vetted").verdict(*verdict),
     }
@@ -218,6 +221,7 @@ fn read_delta(words: &mut Words<'_>) -> Result<Delta, LogFault> {
             cache_read_input_tokens: words.number()?,
             reasoning_output_tokens: words.number()?,
         }),
+        "usage_unknown" => Delta::UsageUnknown,
         "stop" => {
             let word = words.word()?;
             let stop = STOPS.iter().find(|(known, _)| *known == word);
@@ -243,6 +247,7 @@ fn read_answer(words: &mut Words<'_>) -> Result<Answer, LogFault> {
             Answer::Tool(ToolOutcome { content, is_error })
         }
         "persisted" => Answer::Persisted(words.verdict()?),
+        "stored" => Answer::Stored(words.verdict()?),
         "flushed" => Answer::Flushed(words.verdict()?),
         "vetted" => Answer::Vetted(words.verdict()?),
         _ => return Err(LogFault("an unknown answer")),
@@ -363,6 +368,7 @@ mod tests {
                 index: 3,
                 text: "{\"a\": 1}".into(),
             }),
+            delta(Delta::UsageUnknown),
             delta(Delta::Usage(Usage {
                 input_tokens: 1,
                 output_tokens: 2,
@@ -381,6 +387,7 @@ mod tests {
         inputs.extend(STOPS.map(|(_, stop)| delta(Delta::Stop(stop))));
         for verdict in [Verdict::Passed, Verdict::Failed] {
             inputs.push(Input::Done(id, Answer::Persisted(verdict)));
+            inputs.push(Input::Done(id, Answer::Stored(verdict)));
             inputs.push(Input::Done(id, Answer::Flushed(verdict)));
             inputs.push(Input::Done(id, Answer::Vetted(verdict)));
         }

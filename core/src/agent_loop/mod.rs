@@ -17,6 +17,7 @@ mod account;
 mod answer;
 mod batch;
 mod calls;
+mod estimate;
 #[cfg(test)]
 mod tests;
 
@@ -31,9 +32,10 @@ use crate::model::{
     Block, Delta, ErrorCategory, Message, ModelFailure, ModelOutcome, ModelRequest, StopReason,
     ToolChoice, ToolResult, Usage,
 };
+use crate::store::Restored;
 use crate::time::Instant;
 use crate::tool::{Access, ToolCall, ToolOutcome, ToolSpec};
-use account::Account;
+use account::{Account, Tokens};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::string::String;
@@ -131,10 +133,29 @@ pub enum Step {
     },
     /// A call settled.
     Settled(ToolResult),
+    /// The history grew by this. Results of calls join it too, once all are
+    /// settled; each was told by [`Step::Settled`] before.
+    Kept(Kept),
     /// The model request failed; the turn's end follows.
     Failed(ModelFailure),
     /// The turn is over and the loop idle.
     End(TurnEnd),
+}
+
+/// A message that joined the history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// Prior context.
+    Context(Arc<Message>),
+    /// The prompt that is being answered.
+    Prompt(Arc<Message>),
+    /// An answer, or what is left of one that was cut.
+    Answer {
+        /// Its blocks.
+        message: Arc<Message>,
+        /// Its tokens, unless it was cut.
+        usage: Option<Usage>,
+    },
 }
 
 /// A block that is complete, as the host is shown it.
@@ -161,7 +182,8 @@ pub struct TurnEnd {
     pub requests: u32,
     /// Tokens of this prompt.
     pub usage: Usage,
-    /// Cost of this prompt in 10^-12 USD; `None` when no price is known.
+    /// Cost of this prompt in 10^-12 USD; `None` when no price is known, or not
+    /// how many tokens were used (WIRE-012).
     pub cost: Option<u128>,
 }
 
@@ -180,7 +202,11 @@ pub enum TurnOutcome {
     /// The turn limit was reached (DEC-40).
     MaxTurns(u32),
     /// The budget is spent (DEC-40).
-    Budget,
+    Budget {
+        /// Whether that rests on an estimate, since the provider did not report
+        /// the tokens of every answer.
+        estimated: bool,
+    },
     /// Somebody cancelled it.
     Cancelled,
 }
@@ -208,6 +234,7 @@ pub struct AgentLoop {
     shown: Vec<Block>,
     batch: Batch,
     last_usage: Option<Usage>,
+    dropped: Vec<Arc<str>>,
     out: VecDeque<Step>,
 }
 
@@ -230,8 +257,22 @@ impl AgentLoop {
             shown: Vec::new(),
             batch: Batch::default(),
             last_usage: None,
+            dropped: Vec::new(),
             out: VecDeque::new(),
         }
+    }
+
+    /// Goes on from a conversation that was stored. Only before the first input.
+    pub fn resume(&mut self, restored: Restored) {
+        self.history = restored.history;
+        self.ids.use_up(restored.tool_use_ids);
+        self.last_usage = restored.last_usage;
+    }
+
+    /// Ids of calls that were dropped since this was asked last: they are in no
+    /// history, and used up all the same (DEC-35).
+    pub fn take_dropped_calls(&mut self) -> Vec<Arc<str>> {
+        core::mem::take(&mut self.dropped)
     }
 
     /// The conversation so far, oldest first.
@@ -268,9 +309,11 @@ impl AgentLoop {
         self.account.next_prompt();
         self.take_context();
         self.prompt_at = self.history.len();
-        self.history.push(Arc::new(Message::User(parts)));
+        let prompt = Arc::new(Message::User(parts));
+        self.history.push(Arc::clone(&prompt));
+        self.out.push_back(Step::Kept(Kept::Prompt(prompt)));
         if self.account.exhausted() {
-            self.end(TurnOutcome::Budget);
+            self.end(self.budget_spent());
         } else {
             self.request();
         }
@@ -329,15 +372,20 @@ impl AgentLoop {
     }
 
     fn finish_answer(&mut self) {
+        let calls: Vec<_> = self.answer.call_ids().collect();
         let finished = self.answer.finish();
         self.show_streamed();
-        self.account.answer(&finished.usage);
-        self.last_usage = Some(finished.usage);
+        let tokens = self.tokens(self.answer.usage_known());
+        self.account.answer(tokens);
+        self.last_usage = self.answer.usage_known().then(|| self.answer.usage());
+        if finished.stop != StopReason::ToolUse {
+            self.dropped.extend(calls);
+        }
         if finished.stop == StopReason::ContentFilter {
             for block in blocks_of(finished.parts) {
                 self.show_block(block, None, None);
             }
-            self.keep_shown();
+            self.keep_shown(self.last_usage);
             return self.report_failure(content_filter());
         }
         if finished.stop != StopReason::ToolUse {
@@ -366,9 +414,9 @@ impl AgentLoop {
         }
         // Joined, the blocks may spell what none of them does.
         let text = self.config.guard.redact(&text_of(&self.shown)).into_owned();
-        self.keep_shown();
+        self.keep_shown(self.last_usage);
         let outcome = if self.account.exhausted() {
-            TurnOutcome::Budget
+            self.budget_spent()
         } else {
             TurnOutcome::Done { stop, text }
         };
@@ -403,7 +451,7 @@ impl AgentLoop {
                 None => decide.push((place, Ok(call))),
             }
         }
-        self.keep_shown();
+        self.keep_shown(self.last_usage);
         let exhausted = self.account.exhausted();
         for (place, decision) in decide {
             match decision {
@@ -446,7 +494,7 @@ impl AgentLoop {
         };
         self.history.push(Arc::new(Message::ToolResults(results)));
         if self.account.exhausted() {
-            self.end(TurnOutcome::Budget);
+            self.end(self.budget_spent());
         } else if let Some(limit) = self.config.max_turns
             && self.account.requests() >= limit
         {
@@ -457,6 +505,10 @@ impl AgentLoop {
     }
 
     fn fail(&mut self, failure: ModelFailure) {
+        if self.answer.started() || failure.may_have_run() {
+            let tokens = self.tokens(false);
+            self.account.answer(tokens);
+        }
         self.cut_answer();
         let message = self.config.guard.redact(&failure.message).into_owned();
         self.report_failure(ModelFailure { message, ..failure });
@@ -467,20 +519,44 @@ impl AgentLoop {
         self.end(TurnOutcome::Failed(failure));
     }
 
+    /// What is known of the tokens of the current answer.
+    fn tokens(&self, reported: bool) -> Tokens {
+        let told = self.answer.usage();
+        if reported {
+            return Tokens::Reported(told);
+        }
+        let estimate = Usage {
+            input_tokens: estimate::request(&self.config, &self.history),
+            output_tokens: self.answer.bytes(),
+            ..Usage::ZERO
+        };
+        Tokens::Unreported { told, estimate }
+    }
+
+    const fn budget_spent(&self) -> TurnOutcome {
+        TurnOutcome::Budget {
+            estimated: self.account.estimated(),
+        }
+    }
+
     fn cut_answer(&mut self) {
+        self.dropped.extend(self.answer.call_ids());
         let blocks = self.answer.cut();
         self.show_streamed();
-        self.account.answer(&self.answer.usage());
         for block in blocks {
             self.show_block(block, None, None);
         }
-        self.keep_shown();
+        self.keep_shown(None);
     }
 
     fn cancel(&mut self, first: Option<(usize, ToolOutcome)>, reason: &'static str) {
         match self.phase {
             Phase::Idle => return,
-            Phase::Requesting => self.cut_answer(),
+            Phase::Requesting => {
+                let tokens = self.tokens(false);
+                self.account.answer(tokens);
+                self.cut_answer();
+            }
             Phase::Tools => {
                 if let Some((place, outcome)) = first {
                     self.settle(place, outcome);
@@ -508,15 +584,21 @@ impl AgentLoop {
     }
 
     /// Puts the blocks of the current answer into the history.
-    fn keep_shown(&mut self) {
+    fn keep_shown(&mut self, usage: Option<Usage>) {
         let blocks = core::mem::take(&mut self.shown);
         if !blocks.is_empty() {
-            self.history.push(Arc::new(Message::Assistant(blocks)));
+            let message = Arc::new(Message::Assistant(blocks));
+            self.history.push(Arc::clone(&message));
+            let kept = Kept::Answer { message, usage };
+            self.out.push_back(Step::Kept(kept));
         }
     }
 
     fn take_context(&mut self) {
-        self.history.append(&mut self.context);
+        for context in self.context.drain(..) {
+            self.history.push(Arc::clone(&context));
+            self.out.push_back(Step::Kept(Kept::Context(context)));
+        }
     }
 
     fn redact(&self, outcome: ToolOutcome) -> ToolOutcome {

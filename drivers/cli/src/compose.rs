@@ -1,5 +1,6 @@
 //! Putting a session together: configuration, guards, world.
 
+use crate::persistence::Persistence;
 use crate::refusal::Refusal;
 use agentx_core::agent::{AgentSession, Config, Output, Provider};
 use agentx_core::correlate::OrphanPolicy;
@@ -9,7 +10,8 @@ use agentx_core::limits::Limits;
 use agentx_core::machine::Machine as _;
 use agentx_core::schema::Money;
 use agentx_core::schema::declare::Json as _;
-use agentx_core::schema::outbound::{ApiKeySource, ReasoningCapabilities};
+use agentx_core::schema::describe;
+use agentx_core::schema::outbound::{ApiKeySource, Outbound, ReasoningCapabilities};
 use agentx_core::schema::payload::{
     InitializePayload, InitializeSession, ProviderDescriptor, ProviderIdentity,
 };
@@ -18,9 +20,10 @@ use agentx_core::time::{Instant, WallTime};
 use agentx_providers::provider;
 use agentx_providers::registry::{Descriptor, Entry, Registry};
 use agentx_pump::http1;
-use agentx_pump::tls::TrustStore;
+use agentx_pump::tls::{TrustStore, check_ca_file};
 use agentx_pump::world::World;
 use agentx_tools::{Toolbox, ToolboxConfig};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -49,6 +52,8 @@ pub(crate) struct Parts<'a> {
     pub(crate) replay_user_messages: bool,
     /// Write `stream_event` records.
     pub(crate) include_partial_messages: bool,
+    /// Which session it is, and how it is stored.
+    pub(crate) persistence: Persistence,
     /// Home, environment and bounds of the tools.
     pub(crate) tools: ToolboxConfig,
 }
@@ -60,15 +65,25 @@ impl Parts<'_> {
     ///
     /// A provider this build does not have, a budget without prices, a
     /// credential or route in what the session would tell of itself.
-    pub(crate) fn compose(self) -> Result<(AgentSession, World), Refusal> {
+    pub(crate) fn compose(mut self) -> Result<(AgentSession, World), Refusal> {
         if self.max_budget.is_some() && self.entry.pricing.is_none() {
             return Err(Refusal::new(format_args!(
                 "--max-budget-usd: expected prices, but auth.json has no pricing for id {:?}",
                 &*self.entry.id
             )));
         }
+        if let Some(path) = &self.entry.ca_file {
+            check_ca_file(Path::new(path.as_str())).map_err(|fault| {
+                let id = &*self.entry.id;
+                Refusal::new(format_args!("auth.json: id {id:?}: ca_file: {fault}"))
+            })?;
+        }
         let provider = provider::Provider::build(self.entry, self.script.as_deref())?;
-        let config = self.config()?;
+        let epoch = epoch();
+        let mut config = self.config()?;
+        let store = self
+            .persistence
+            .enter(&mut config, self.entry.binding(), epoch);
         self.check_public(&config)?;
         let credential = self.entry.api_key.as_ref();
         let world = World {
@@ -81,8 +96,9 @@ impl Parts<'_> {
             trust: Arc::new(TrustStore::new()),
             http: http1::Limits::DEFAULT,
             seed: u64::from_le_bytes(random()?),
-            epoch: epoch(),
+            epoch,
             persist: None,
+            store,
             validator: None,
         };
         Ok((AgentSession::new(config, Instant::ZERO), world))
@@ -111,6 +127,8 @@ impl Parts<'_> {
             flush_remote: false,
             credentials: Guard::new(keys()).map_err(Refusal::new)?,
             metadata: Guard::new(keys().chain(routes)).map_err(Refusal::new)?,
+            resume: None,
+            store: None,
             limits: Limits::default(),
         })
     }
@@ -157,6 +175,7 @@ impl Parts<'_> {
     /// nothing is written yet (DEC-30). The session's own guard would find the
     /// same, but only to end it.
     fn check_public(&self, config: &Config) -> Result<(), Refusal> {
+        self.registry.check_frames(&frames())?;
         let unguarded = Config {
             credentials: Guard::default(),
             metadata: Guard::default(),
@@ -172,6 +191,16 @@ impl Parts<'_> {
         let answer = config.initialize.to_raw().map_err(Refusal::new)?;
         Ok(self.registry.check_public(answer.as_str())?)
     }
+}
+
+/// Every name and word of the records that a session may write.
+fn frames() -> String {
+    let schemas = Outbound::RECORDS
+        .iter()
+        .filter_map(|(name, ..)| describe::record_schema(name));
+    schemas
+        .map(|schema| String::from_utf8_lossy(&schema).into_owned())
+        .collect()
 }
 
 /// The one output style there is.

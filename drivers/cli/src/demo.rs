@@ -11,6 +11,7 @@ mod transcript;
 
 use crate::compose::Parts;
 use crate::options::OutputFormat;
+use crate::persistence::Persistence;
 use crate::refusal::Refusal;
 use crate::session;
 use agentx_core::schema::permission::PermissionMode;
@@ -20,8 +21,7 @@ use agentx_tools::ToolboxConfig;
 use folder::Folder;
 use host::DemoHost;
 use std::io::{self, IsTerminal as _};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use transcript::Style;
 
 /// The registry that the demo runs on.
@@ -65,6 +65,7 @@ pub(crate) fn run(output: OutputFormat) -> Result<u8, Refusal> {
         max_budget: None,
         replay_user_messages: false,
         include_partial_messages: false,
+        persistence: Persistence::default(),
         tools: ToolboxConfig::new(home, session::tool_environment()),
     };
     let (session, world) = parts.compose()?;
@@ -73,13 +74,10 @@ pub(crate) fn run(output: OutputFormat) -> Result<u8, Refusal> {
         OutputFormat::Text if wants_colour() => Style::Coloured,
         OutputFormat::Text => Style::Plain,
     };
-    let unread = Arc::new(AtomicBool::new(false));
+    let unread = Arc::new(OnceLock::new());
     let host = DemoHost::new(style, folder.name(), io::stdout(), Arc::clone(&unread));
     let status = session::drive(session, world, Stdio::Host(Box::new(host)));
-    if unread.load(Ordering::Relaxed) {
-        return Ok(crate::FAILED);
-    }
-    Ok(status)
+    Ok(unread.get().map_or(status, crate::unwritable))
 }
 
 /// Colour is for terminals whose user did not forbid it.

@@ -21,10 +21,12 @@ mod home;
 mod logging;
 mod money;
 mod options;
+mod persistence;
 mod prompt;
 mod refusal;
 mod secrets;
 mod session;
+mod sessions;
 
 use options::Invocation;
 use refusal::Refusal;
@@ -51,6 +53,7 @@ fn run() -> u8 {
         Invocation::Run(options) => session::run(*options),
         Invocation::Demo(output) => demo::run(output),
         Invocation::List(format) => discover::text(format).map(|text| say(&text)),
+        Invocation::Sessions(question) => sessions::run(&question),
         Invocation::Say(text) => Ok(say(&text)),
     });
     status.unwrap_or_else(|refusal| refuse(&refusal, &arguments))
@@ -64,7 +67,7 @@ fn refuse(refusal: &Refusal, arguments: &[OsString]) -> u8 {
     let again = again.and_then(|arguments| options::read(&arguments).err());
     let text = again.as_ref().unwrap_or(refusal).to_string();
     complain(format_args!("error: {}", secrets.redact(&text)));
-    refusal::STATUS
+    refusal.status()
 }
 
 /// Keeps the memory of this process, where the keys are, out of core dumps and,
@@ -84,8 +87,17 @@ fn say(text: &str) -> u8 {
     let said = stdout.write_all(text.as_bytes());
     match said.and_then(|()| stdout.flush()) {
         Ok(()) => 0,
-        Err(_) => FAILED,
+        Err(error) => unwritable(&error),
     }
+}
+
+/// stdout takes nothing, outside of a session, which tells of that itself. A
+/// reader that has seen enough and left needs no word.
+fn unwritable(error: &io::Error) -> u8 {
+    if error.kind() != io::ErrorKind::BrokenPipe {
+        complain(format_args!("error: stdout cannot be written: {error}"));
+    }
+    FAILED
 }
 
 /// Says one line on stderr. One that cannot be written changes nothing.

@@ -3,6 +3,7 @@
 use crate::compose::Parts;
 use crate::home::{self, Home};
 use crate::options::{self, Options, OutputFormat, Plan, Source, Terminals};
+use crate::persistence::Persistence;
 use crate::prompt;
 use crate::refusal::Refusal;
 use agentx_core::agent::AgentSession;
@@ -35,12 +36,16 @@ pub(crate) fn run(options: Options) -> Result<u8, Refusal> {
     let registry = Registry::parse(&bytes, &facts)?;
     let entry = registry.select(plan.provider.as_deref())?;
     let script = entry.script_file();
+    let cwd = working_directory(plan.cwd.as_deref())?;
+    // Before anything is said, and before the provider hears of it (WIRE-025).
+    let persistence = Persistence::open(&plan.session, &path, &entry.binding(), &cwd)?;
     let parts = Parts {
         registry: &registry,
         entry,
         effort: entry.effort(plan.effort.as_deref())?,
+        persistence,
         script: script.map(|name| home.script(name)).transpose()?,
-        cwd: working_directory(plan.cwd.as_deref())?,
+        cwd,
         permission_mode: plan.permission_mode,
         host_answers: matches!(plan.source, Source::Records { .. }),
         max_turns: plan.max_turns,
@@ -130,7 +135,10 @@ fn stdio(plan: Plan) -> Result<Stdio, Refusal> {
         (Source::OneShot { argument, stdin }, output) => {
             let prompts = vec![prompt::gather(argument, stdin)?];
             match output {
-                OutputFormat::Text => Stdio::Text { prompts },
+                OutputFormat::Text => Stdio::Text {
+                    prompts,
+                    terminal: io::stdout().is_terminal(),
+                },
                 OutputFormat::StreamJson => Stdio::Records {
                     prompts,
                     stdin: false,

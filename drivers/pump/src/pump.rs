@@ -13,14 +13,17 @@
 //! Threads and runs answer through a [`Post`]; the runtime makes it from its
 //! own channel, queues first and wakes then.
 
+mod trace;
 mod wire;
 mod workers;
 
 use crate::contain::contained;
 use crate::drive;
+use crate::keeper::Keeper;
 use crate::model::ModelRun;
 use crate::signals;
 use crate::stdio::{Flushed, Log};
+use crate::terminal::printable;
 use crate::world::{Stdio, World};
 use agentx_core::agent::{
     self, AgentSession, Command, Diagnostic, Event, Input, Output, Severity, TurnReport,
@@ -34,7 +37,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use wire::{Fate, Wire};
-use workers::Workers;
+use workers::{Workers, verdict};
 
 pub use wire::Streams;
 
@@ -48,6 +51,8 @@ pub enum News {
     Input(Vec<u8>),
     /// stdin ended.
     InputEnd,
+    /// stdin cannot be read on, and why.
+    InputFailed(String),
     /// So many bytes of stdout were written.
     Wrote(usize),
     /// stdout failed.
@@ -56,6 +61,8 @@ pub enum News {
     Answer(EffectId, Answer),
     /// The driver of a model run is gone, maybe before it could say how it ended.
     ModelLost(EffectId),
+    /// A batch was stored, or why not.
+    Stored(EffectId, Result<(), String>),
     /// A signal asks for the end, with this exit status.
     Signal(u8),
 }
@@ -86,14 +93,22 @@ const REAP_GRACE: Duration = Duration::from_secs(4);
 /// How long the last records may take to be written after a signal.
 const FLUSH_GRACE: Duration = Duration::from_secs(2);
 
+/// How long the session store may take to sync its last batch.
+const CLOSE_GRACE: Duration = Duration::from_secs(2);
+
 /// How long tools may take to be reaped after they were killed.
 const KILL_GRACE: Duration = Duration::from_millis(250);
+
+/// What a run of one prompt says about an answer that is cut at its limit.
+const CUT_SHORT: &str =
+    "agentx: warning: the answer reached its limit of tokens and is cut short (max_tokens)";
 
 /// A session at work.
 pub struct Pump {
     session: AgentSession,
     world: World,
     workers: Workers,
+    keeper: Keeper,
     wire: Wire,
     log: Log,
     post: Post,
@@ -107,6 +122,7 @@ pub struct Pump {
     runs: BTreeSet<EffectId>,
     signalled: bool,
     input_ended: bool,
+    input_failed: bool,
     /// That stdout failed was told already.
     failure_told: bool,
     exit: Option<u8>,
@@ -137,6 +153,7 @@ impl Pump {
         let log = Log::start(streams.errors)?;
         let toolbox = Arc::clone(&world.toolbox);
         let workers = Workers::new(toolbox, world.persist.take(), world.validator.take(), post);
+        let keeper = Keeper::new(world.store.take(), Arc::clone(post));
         let tools = workers.tools.clone();
         signals::watch(
             Arc::clone(post),
@@ -147,6 +164,7 @@ impl Pump {
             session,
             world,
             workers,
+            keeper,
             wire,
             log,
             post: Arc::clone(post),
@@ -157,6 +175,7 @@ impl Pump {
             runs: BTreeSet::new(),
             signalled: false,
             input_ended: false,
+            input_failed: false,
             failure_told: false,
             exit: None,
         };
@@ -203,7 +222,7 @@ impl Pump {
     /// Takes news of a thread.
     pub fn take(&mut self, news: News) {
         match news {
-            News::Input(_) | News::InputEnd => {
+            News::Input(_) | News::InputEnd | News::InputFailed(_) => {
                 self.held.push_back(news);
                 self.take_held();
             }
@@ -217,6 +236,13 @@ impl Pump {
             }
             News::Answer(id, answer) => self.feed(Input::Done(id, answer)),
             News::ModelLost(id) => self.model(id, ModelNews::Done(drive::lost())),
+            News::Stored(id, kept) => {
+                if let Err(why) = &kept {
+                    self.log
+                        .line(&format!("agentx: error: the session store: {why}"));
+                }
+                self.feed(Input::Done(id, Answer::Stored(verdict(kept.is_ok()))));
+            }
             News::Signal(status) => {
                 self.signalled = true;
                 self.feed(Input::Command(Command::Shutdown { status }));
@@ -266,8 +292,13 @@ impl Pump {
             }
             Some(Flushed::Whole | Flushed::Failed) | None => {}
         }
+        if !self.keeper.close(CLOSE_GRACE) {
+            self.log
+                .line("agentx: warning: the session store was not closed in time");
+        }
         self.log.finish();
-        agent::exit_status(self.exit, flushed == Some(Flushed::Failed))
+        let output_failed = flushed == Some(Flushed::Failed);
+        agent::exit_status(self.exit, self.input_failed, output_failed)
     }
 
     /// Feeds the pieces of input that wait, while the session wants them.
@@ -279,6 +310,12 @@ impl Pump {
                 News::Input(piece) => {
                     self.feed(Input::Bytes(&piece));
                     self.wire.taken();
+                }
+                News::InputFailed(cause) => {
+                    self.input_failed = true;
+                    let text = format!("agentx: error: stdin cannot be read: {cause}");
+                    self.log.line(&text);
+                    self.end_input();
                 }
                 _ => self.end_input(),
             }
@@ -311,6 +348,7 @@ impl Pump {
         if self.exit.is_some() {
             return;
         }
+        trace::input(&input);
         let now = self.now();
         if let Err(misuse) = self.session.handle(now, input) {
             // A bug of ours; the session has not changed.
@@ -320,6 +358,7 @@ impl Pump {
 
     fn drain(&mut self) {
         while let Some(output) = self.session.poll() {
+            trace::output(&output);
             match output {
                 Output::Transmit(record) => self.transmit(record.into_bytes()),
                 Output::Start(id, request) => self.start_effect(id, request),
@@ -339,6 +378,7 @@ impl Pump {
                 Some(persist) => persist.start(id, updates),
                 None => self.answer(id, Answer::Persisted(Verdict::Failed)),
             },
+            Request::Store(batch) => self.keeper.store(id, batch),
             Request::FlushRemote => self.answer(id, Answer::Flushed(Verdict::Passed)),
             Request::Vet(copy) => match &self.workers.validator {
                 Some(validator) => validator.start(id, copy),
@@ -392,12 +432,27 @@ impl Pump {
     }
 
     fn event(&mut self, event: Event) {
-        let Event::TurnEnded(TurnReport { text, errors, .. }) = event else {
+        let Event::TurnEnded(report) = event else {
             return;
         };
-        if let Wire::Text { writer } = &self.wire {
+        tracing::info!(failed = report.is_error, "turn ended");
+        let TurnReport {
+            text,
+            errors,
+            at_limit,
+            ..
+        } = report;
+        if let Wire::Text { writer, terminal } = &self.wire {
             if !text.is_empty() {
-                writer.send(format!("{text}\n").into_bytes());
+                let shown = if *terminal {
+                    printable(&text)
+                } else {
+                    text.as_str().into()
+                };
+                writer.send(format!("{shown}\n").into_bytes());
+            }
+            if at_limit {
+                self.log.line(CUT_SHORT);
             }
             for error in errors {
                 self.log.line(&format!("agentx: error: {error}"));

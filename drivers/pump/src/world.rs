@@ -3,6 +3,7 @@
 use crate::http1::Limits;
 use crate::tls::TrustStore;
 use agentx_core::schema::permission::PermissionUpdate;
+use agentx_core::store::Batch;
 use agentx_core::time::WallTime;
 use agentx_providers::provider::Provider;
 use agentx_providers::registry::Secret;
@@ -27,6 +28,8 @@ pub struct World {
     pub epoch: WallTime,
     /// Stores permission updates; without one they hold for the session only.
     pub persist: Option<Persist>,
+    /// Stores what the session does, where it is stored.
+    pub store: Option<Keep>,
     /// Judges each record before it leaves, where the session vets (WIRE-015).
     pub validator: Option<Validator>,
 }
@@ -34,6 +37,10 @@ pub struct World {
 /// Stores permission updates; false when that failed (WIRE-PERM-030). Runs on a
 /// thread of its own, one call at a time and in order; a panic is a failure.
 pub type Persist = Box<dyn Fn(&[PermissionUpdate]) -> bool + Send>;
+
+/// Stores one batch, whole or not at all, and says what went wrong. Called on a
+/// thread of its own, in the order of batches; dropped there, too (DEC-32).
+pub type Keep = Box<dyn FnMut(&Batch) -> Result<(), String> + Send>;
 
 /// Judges a copy of one whole record, newline included; false refuses it.
 ///
@@ -62,6 +69,9 @@ pub enum Stdio {
     Text {
         /// Prompts, run in order.
         prompts: Vec<String>,
+        /// Whether stdout is a terminal: characters that would steer it are
+        /// then shown and not obeyed. Elsewhere the text stays as it is.
+        terminal: bool,
     },
     /// A host in this process, such as a demo.
     Host(Box<dyn Host>),

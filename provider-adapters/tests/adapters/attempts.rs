@@ -206,11 +206,55 @@ fn an_answer_that_is_no_stream_is_named() {
 
 // covers: DEC-30
 #[test]
-fn a_content_type_that_echoes_a_key_is_not_cut_inside_of_it() {
+fn a_header_that_echoes_a_key_is_not_cut_inside_of_it() {
+    for (name, value) in [
+        ("content-type", "sk-1234;5678-key"),
+        ("content-encoding", "sk-1234,5678-key"),
+    ] {
+        let mut hand = Hand::sent();
+        hand.head(200, &[(name, value)]);
+        if name == "content-type" {
+            hand.http(HttpEvent::End);
+        }
+        assert!(hand.failure().contains(value), "{name}");
+    }
+}
+
+#[test]
+fn what_is_no_event_stream_is_not_asked_again_when_it_is_cut() {
     let mut hand = Hand::sent();
-    hand.head(200, &[("content-type", "sk-1234;5678-key")]);
-    hand.http(HttpEvent::End);
-    assert!(hand.failure().contains("sk-1234;5678-key"));
+    hand.head(200, &[("content-type", "text/html")]);
+    hand.body(b"<html>");
+    hand.http(fault(FailureKind::Cut));
+    assert_eq!(
+        hand.failure(),
+        "failed server_error: the answer is no event stream but text/html"
+    );
+}
+
+#[test]
+fn a_compressed_answer_is_named_and_not_asked_again() {
+    for (value, coding) in [("gzip", "gzip"), ("identity, br", "identity, br")] {
+        let mut hand = Hand::sent();
+        hand.head(
+            200,
+            &[
+                ("content-type", "text/event-stream"),
+                ("Content-Encoding", value),
+            ],
+        );
+        assert_eq!(
+            hand.failure(),
+            format!(
+                "failed server_error: the answer is compressed ({coding}), which was not asked for"
+            )
+        );
+    }
+    let mut hand = Hand::sent();
+    hand.head(200, &[("content-encoding", "identity")]);
+    hand.body(CHUNK);
+    hand.body(STOP);
+    assert_eq!(hand.outcome(), Some(&ModelOutcome::Finished));
 }
 
 // covers: DEC-21, DEC-41

@@ -44,6 +44,7 @@ pub(super) enum Wire {
     },
     Text {
         writer: Writer,
+        terminal: bool,
     },
     /// Gone once it has failed.
     Host(Option<Box<dyn Host>>),
@@ -78,7 +79,10 @@ impl Wire {
                 };
                 (wire, prompts)
             }
-            Stdio::Text { prompts } => (Self::Text { writer: writer()? }, prompts),
+            Stdio::Text { prompts, terminal } => {
+                let writer = writer()?;
+                (Self::Text { writer, terminal }, prompts)
+            }
             Stdio::Host(host) => (Self::Host(Some(host)), Vec::new()),
         })
     }
@@ -131,7 +135,7 @@ impl Wire {
     /// What writes to stdout, where something does.
     pub(super) const fn writer(&mut self) -> Option<&mut Writer> {
         match self {
-            Self::Records { writer, .. } | Self::Text { writer } => Some(writer),
+            Self::Records { writer, .. } | Self::Text { writer, .. } => Some(writer),
             Self::Host(_) => None,
         }
     }

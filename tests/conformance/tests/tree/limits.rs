@@ -65,6 +65,7 @@ const NO_LIMITS: &[(&str, &str)] = &[
         "an estimate",
     ),
     ("core/src/agent/endings::LATCHED", "an exit status"),
+    ("core/src/agent/endings::INPUT_LOST", "an exit status"),
     (
         "core/src/limits::RECORD_LEVELS",
         "a relation between two limits",
@@ -81,6 +82,10 @@ const NO_LIMITS: &[(&str, &str)] = &[
     ),
     ("drivers/cli/src/refusal::STATUS", "an exit status"),
     ("drivers/cli/src/main::FAILED", "an exit status"),
+    (
+        "drivers/cli/src/sessions::VERSION",
+        "the version of a document",
+    ),
     ("drivers/cli/src/money", "the grammar of a number"),
     ("drivers/cli/src/demo/transcript::COLUMN", "a layout"),
     (

@@ -102,16 +102,7 @@ fn no_fault_of_the_registry_tells_a_key_that_stands_in_a_wrong_place() {
 fn no_other_file_of_the_home_folder_gives_a_key_away() {
     let mut vault = Vault::offline();
     let key = vault.keys[1].clone();
-    let mut entries = vault.entries.clone();
-    let script = json!({"id": "script", "type": "scripted",
-        "scripted": {"model": "m", "script": "script.json"}});
-    entries[6] = script;
-    let registry = json!({"version": 2, "providers": entries});
-    write(&vault.world, registry.to_string().as_bytes());
     let json = json!(key).to_string();
-    let home = vault.world.home();
-    let path = home.join("script.json");
-    vault.world.write_private("script.json", "");
     for (text, status) in [
         (
             json!({"turns": [{"text": key, "thinking": [key]}]}).to_string(),
@@ -127,12 +118,13 @@ fn no_other_file_of_the_home_folder_gives_a_key_away() {
         (format!("{{{json}:1,{json}:2}}"), 2),
         (key.clone(), 2),
     ] {
-        vault.plant(path.clone(), &text);
+        vault.script(&text);
         let outcome = vault.run(&["-p", "--provider", "script", "x"], "");
         assert_eq!(outcome.status, Some(status), "{}", outcome.stderr);
         vault.judge("a script", &outcome);
     }
-    vault.plant(home.join("settings.json"), &format!("{{{json}:{json}"));
+    let settings = vault.world.home().join("settings.json");
+    vault.plant(settings, &format!("{{{json}:{json}"));
     let outcome = vault.run(&["-p", "--provider", "script", "x"], "");
     vault.judge("settings", &outcome);
 }

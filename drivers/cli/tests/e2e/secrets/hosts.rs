@@ -103,6 +103,32 @@ fn a_key_in_an_identifier_or_a_prompt_reaches_no_record() {
     }
 }
 
+// covers: DEC-30
+#[test]
+fn a_stored_session_tells_no_key_of_its_prompts() {
+    let vault = Vault::offline();
+    for n in [0, 1, 2] {
+        let key = &vault.keys[n];
+        let mut agent = vault.session(SCRIPTED, &[]);
+        let id = agent.until_type("init")["session_id"].clone();
+        for prompt in [key.clone(), format!("{}{key}", "x".repeat(60))] {
+            agent.send(&user(&prompt));
+            agent.until_type("result");
+        }
+        vault.judge("a session", &agent.end());
+        for line in [
+            &["sessions", "list"][..],
+            &["sessions", "show", id.as_str().unwrap()],
+            &["-p", "--continue", "and?"],
+            &["-p", "--continue", "--output-format", "stream-json", key],
+        ] {
+            let outcome = vault.run(line, "");
+            assert_eq!(outcome.status, Some(0), "{}", outcome.stderr);
+            vault.judge(line[1], &outcome);
+        }
+    }
+}
+
 // covers: DEC-10, DEC-30
 #[test]
 fn no_line_that_cannot_be_read_tells_a_key() {

@@ -1,6 +1,11 @@
 //! A server that means no good, on loopback.
 
 use crate::server::{Request, read_request};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use rcgen::{CertificateParams, DnType, KeyPair};
+use rustls::crypto::ring;
+use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use std::io::Write as _;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -79,4 +84,26 @@ impl Drop for Peer {
         let ended = self.thread.take().unwrap().join();
         assert!(ended.is_ok() || thread::panicking());
     }
+}
+
+/// A certificate of another host that signed itself, whose subject says `subject`:
+/// what a server needs, and what those need that trust it.
+pub(crate) fn certificate(subject: &str) -> (Arc<ServerConfig>, String) {
+    let mut params = CertificateParams::new(["elsewhere.invalid".to_owned()]).unwrap();
+    for name in [DnType::CommonName, DnType::OrganizationName] {
+        params.distinguished_name.push(name, subject);
+    }
+    let key = KeyPair::generate().unwrap();
+    let certificate = params.self_signed(&key).unwrap();
+    let text = STANDARD.encode(certificate.der());
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(
+            vec![certificate.der().clone()],
+            PrivateKeyDer::try_from(key.serialize_der()).unwrap(),
+        );
+    let pem = format!("-----BEGIN CERTIFICATE-----\n{text}\n-----END CERTIFICATE-----\n");
+    (Arc::new(config.unwrap()), pem)
 }

@@ -109,22 +109,20 @@ fn no_child_is_given_a_key_or_a_route() {
 // covers: DEC-30
 #[test]
 fn a_turn_that_breaks_off_inside_a_key_tells_no_part_of_it() {
-    let vault = Vault::offline();
+    let mut vault = Vault::offline();
     for (n, signal) in [(0, Signal::TERM), (1, Signal::INT), (2, Signal::HUP)] {
         let key = &vault.keys[n];
-        let begun = &key[..key.len() - 1];
+        let begun = key[..key.len() - 1].to_owned();
         for part in ["deltas", "thinking"] {
-            let mut agent = vault.session(SCRIPTED, &[]);
             let turn = json!({part: ["so: ", begun], "hold": true});
-            agent.send(&user(&script(&json!([turn]))));
+            vault.script(&json!({"turns": [turn]}).to_string());
+            let mut agent = vault.session_on("script", &[]);
+            agent.send(&user("go"));
             agent.until(|record| record["event"]["type"] == "content_block_delta");
             agent.signal(signal);
             let outcome = agent.wait();
-            assert!(
-                outcome.stdout.contains("so: [redacted]"),
-                "{}",
-                outcome.stdout
-            );
+            let shown = outcome.stdout.contains("so: [redacted]");
+            assert!(shown, "{}", outcome.stdout);
             vault.judge(part, &outcome);
         }
     }

@@ -1,10 +1,12 @@
 //! A registry of 32 entries over all types, each with values of its own.
 
+use super::peer::certificate;
 use super::traces::Traces;
 use crate::support::{Agent, DUPLEX, Outcome, World, finish};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use tempfile::TempDir;
 
 /// Entries of a full registry.
 pub(crate) const ENTRIES: usize = 32;
@@ -28,12 +30,12 @@ pub(crate) const KINDS: [&str; DIALECTS + 1] = [
 pub(crate) const SCRIPTED: usize = DIALECTS;
 
 /// Where groups of entries live: one entry of each kind in a group.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Places {
     /// Origins of the first groups; all others have names that do not exist.
     pub(crate) origins: Vec<String>,
-    /// A file of certificates that is there, for the groups with these numbers.
-    pub(crate) trusted: Option<(Vec<usize>, PathBuf)>,
+    /// What the group with this number trusts; the others trust somebody else.
+    pub(crate) trusted: Option<(usize, String)>,
 }
 
 pub(crate) struct Vault {
@@ -41,6 +43,8 @@ pub(crate) struct Vault {
     pub(crate) entries: Vec<Value>,
     pub(crate) keys: Vec<String>,
     traces: Traces,
+    /// Files of certificates, one for each entry.
+    _certificates: TempDir,
     /// Files that may hold keys: the tests wrote them.
     planted: Vec<PathBuf>,
 }
@@ -74,8 +78,21 @@ fn key(n: usize) -> String {
 impl Vault {
     pub(crate) fn new(places: &Places) -> Self {
         let mut routes = Vec::new();
+        let certificates = tempfile::tempdir().unwrap();
+        let (_, stranger) = certificate("nobody");
         let entries: Vec<Value> = (0..ENTRIES)
-            .map(|n| entry(n, places, &mut routes))
+            .map(|n| {
+                let folder = format!("c{n:02}-{}", noise(n + 400, 14, b""));
+                let path = certificates.path().join(folder);
+                std::fs::create_dir(&path).unwrap();
+                let trusted = match &places.trusted {
+                    Some((group, pem)) if n / KINDS.len() == *group => pem,
+                    _ => &stranger,
+                };
+                let path = path.join("roots.pem");
+                std::fs::write(&path, trusted).unwrap();
+                entry(n, places, &path, &mut routes)
+            })
             .collect();
         let world = World::with(&json!(entries));
         let keys: Vec<String> = (0..ENTRIES)
@@ -87,6 +104,7 @@ impl Vault {
             world,
             entries,
             keys: (0..ENTRIES).map(key).collect(),
+            _certificates: certificates,
             planted: Vec::new(),
         }
     }
@@ -107,10 +125,14 @@ impl Vault {
 
     /// A talkative duplex session on entry `n`.
     pub(crate) fn session(&self, n: usize, further: &[&str]) -> Agent {
-        let id = id(n);
+        self.session_on(&id(n), further)
+    }
+
+    /// The same on the entry with this id.
+    pub(crate) fn session_on(&self, id: &str, further: &[&str]) -> Agent {
         let arguments = [
             &DUPLEX[..],
-            &["--provider", &id, "--include-partial-messages"],
+            &["--provider", id, "--include-partial-messages"],
             &["--permission-mode", "bypassPermissions"],
             further,
         ];
@@ -126,6 +148,21 @@ impl Vault {
     pub(crate) fn plant(&mut self, path: PathBuf, text: &str) {
         std::fs::write(&path, text).unwrap();
         self.planted.push(path);
+    }
+
+    /// Gives the last entry, under the id `script`, this script.
+    pub(crate) fn script(&mut self, text: &str) {
+        let own = json!({"model": "m", "script": "script.json"});
+        let mut entries = self.entries.clone();
+        entries[ENTRIES - 1] = json!({"id": "script", "type": "scripted", "scripted": own});
+        let registry = json!({"version": 2, "providers": entries}).to_string();
+        let home = self.world.home();
+        std::fs::write(home.join("auth.json"), registry).unwrap();
+        let path = home.join("script.json");
+        if !path.exists() {
+            self.world.write_private("script.json", "");
+        }
+        self.plant(path, text);
     }
 
     /// What a running process and its parent could tell to others.
@@ -187,7 +224,8 @@ pub(crate) fn model(n: usize) -> String {
 }
 
 /// Entry `n`; what must not be seen of its route goes to `routes`.
-fn entry(n: usize, places: &Places, routes: &mut Vec<String>) -> Value {
+fn entry(n: usize, places: &Places, ca_file: &Path, routes: &mut Vec<String>) -> Value {
+    let ca_file = ca_file.to_str().unwrap().to_owned();
     let group = n / KINDS.len();
     let path = format!("p{n:02}-{}", noise(n + 200, 14, b""));
     let origin = places.origins.get(group).cloned().unwrap_or_else(|| {
@@ -197,10 +235,6 @@ fn entry(n: usize, places: &Places, routes: &mut Vec<String>) -> Value {
         format!("https://{host}")
     });
     let mut base = format!("{origin}/{path}");
-    let ca_file = match &places.trusted {
-        Some((trusting, file)) if trusting.contains(&group) => file.display().to_string(),
-        _ => format!("/c{n:02}-{}/roots.pem", noise(n + 400, 14, b"")),
-    };
     let (kind, api) = KINDS[n % KINDS.len()]
         .split_once(' ')
         .unwrap_or((KINDS[n % KINDS.len()], ""));
@@ -210,7 +244,8 @@ fn entry(n: usize, places: &Places, routes: &mut Vec<String>) -> Value {
         members.insert("from_prompt".into(), json!(true));
     } else {
         members.insert("api_key".into(), json!(key(n)));
-        routes.extend([path, base.clone(), ca_file.clone()]);
+        let folder = ca_file.rsplit('/').nth(1).unwrap();
+        routes.extend([path, base.clone(), folder.to_owned()]);
         routes.push(origin.rsplit("://").next().unwrap().to_owned());
     }
     match kind {
