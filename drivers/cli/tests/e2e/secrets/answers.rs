@@ -66,7 +66,7 @@ fn streamed(body: &str) -> Vec<String> {
 type Situation = (&'static str, fn(&Echo) -> Vec<String>);
 
 /// Answers that fail the request at once, with the key and the place in them.
-const FAILURES: [Situation; 14] = [
+const FAILURES: [Situation; 15] = [
     ("a message", |echo| {
         let message = format!("wrong key {} at {}", echo.key, echo.place);
         let error = json!({"error": {"message": message, "code": echo.key, "type": echo.key}});
@@ -132,6 +132,21 @@ const FAILURES: [Situation; 14] = [
         let message = format!("{} at {}", echo.key, echo.place);
         let error = json!({"type": "invalid_request_error", "message": message});
         streamed(&event(&json!({"type": "error", "error": error})))
+    }),
+    ("an answer that is cut inside of it", |echo| {
+        let begun = &echo.key[..echo.key.len() - 1];
+        let text = vec!["so: ".to_owned(), begun.to_owned()];
+        let said = Said {
+            text,
+            ..Said::default()
+        };
+        let whole = stream(&echo.path, &said);
+        let at = whole.rfind(&spelled(begun)).unwrap();
+        let (begun, _) = whole.split_at(at + whole[at..].find("\n\n").unwrap() + 2);
+        let mut pieces = streamed(&whole);
+        pieces.truncate(1);
+        pieces.push(begun.to_owned());
+        pieces
     }),
     ("an event that is no JSON", |echo| {
         streamed(&format!("data: {{\"a\":\"{0}\", {0}}}\n\n", echo.key))
