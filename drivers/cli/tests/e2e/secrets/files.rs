@@ -55,7 +55,7 @@ fn no_fault_of_the_registry_tells_a_key_that_stands_in_a_wrong_place() {
             with(&|entry| entry["capabilities"] = json!({"reasoning": {"efforts": [key]}})),
             with(&|entry| {
                 *entry = json!({"id": "a", "type": "scripted",
-                "scripted": {"model": "m", "script": format!("../{key}")}})
+                "scripted": {"model": "m", "script": format!("../{key}")}});
             }),
             json!({"version": key, "providers": []}).to_string(),
             json!({"version": 2, key.as_str(): 1, "providers": []}).to_string(),
@@ -116,7 +116,7 @@ fn no_other_file_of_the_home_folder_gives_a_key_away() {
         (json!({"turns": [{"stop_reason": key}]}).to_string(), 2),
         (format!("{{\"turns\":{json}"), 2),
         (format!("{{{json}:1,{json}:2}}"), 2),
-        (key.clone(), 2),
+        (key, 2),
     ] {
         vault.script(&text);
         let outcome = vault.run(&["-p", "--provider", "script", "x"], "");

@@ -273,7 +273,8 @@ fn entry(n: usize, places: &Places, ca_file: &Path, routes: &mut Vec<String>) ->
 /// The path of an entry of the registry, as its server sees it.
 pub(crate) fn path_of(entry: &Value) -> &str {
     let own = &entry[entry["type"].as_str().unwrap()];
-    let url = own["endpoint"].as_str().or(own["base_url"].as_str());
+    let url = ["endpoint", "base_url"].map(|name| own[name].as_str());
+    let url = url.into_iter().flatten().next();
     Path::new(url.unwrap().trim_end_matches('/'))
         .file_name()
         .and_then(|name| name.to_str())
