@@ -114,7 +114,8 @@ fn a_turn_that_breaks_off_inside_a_key_tells_no_part_of_it() {
         let key = &vault.keys[n];
         let begun = key[..key.len() - 1].to_owned();
         for part in ["deltas", "thinking"] {
-            let turn = json!({part: ["so: ", begun], "hold": true});
+            // In one piece: what comes before the key shows that all of it came.
+            let turn = json!({part: [format!("so: {begun}")], "hold": true});
             vault.script(&json!({"turns": [turn]}).to_string());
             let mut agent = vault.session_on("script", &[]);
             agent.send(&user("go"));
