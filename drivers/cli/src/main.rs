@@ -27,6 +27,7 @@ mod refusal;
 mod secrets;
 mod session;
 mod sessions;
+mod settings;
 
 use options::Invocation;
 use refusal::Refusal;

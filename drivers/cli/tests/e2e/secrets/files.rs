@@ -1,7 +1,7 @@
 //! Files of the home folder in which the key stands in a wrong place.
 
 use super::vault::Vault;
-use crate::support::World;
+use crate::support::{World, script};
 use serde_json::{Value, json};
 
 /// Replaces `auth.json`.
@@ -123,8 +123,51 @@ fn no_other_file_of_the_home_folder_gives_a_key_away() {
         assert_eq!(outcome.status, Some(status), "{}", outcome.stderr);
         vault.judge("a script", &outcome);
     }
-    let settings = vault.world.home().join("settings.json");
-    vault.plant(settings, &format!("{{{json}:{json}"));
-    let outcome = vault.run(&["-p", "--provider", "script", "x"], "");
-    vault.judge("settings", &outcome);
+}
+
+/// Settings with a key where one can be written.
+fn settings(key: &str) -> Vec<String> {
+    let json = json!(key).to_string();
+    let mut texts = vec![
+        format!("{{{json}:{json}"),
+        format!("{{\"permissions\":{json}}}"),
+        key.to_owned(),
+    ];
+    for value in [
+        json!({key: key}),
+        json!({"permissions": {key: key}}),
+        json!({"permissions": {"defaultMode": key}}),
+        json!({"permissions": {"allow": [key]}}),
+        json!({"permissions": {"allow": [format!("{key}(x)")]}}),
+        json!({"permissions": {"allow": [format!("Bash({key}")]}}),
+        json!({"permissions": {"deny": [format!("Bash({key}:*)")]}}),
+        json!({"permissions": {"additionalDirectories": [format!("/{key}")]}}),
+        json!({"tools": [{key: key}]}),
+        json!({"tools": [{"name": key, "description": key, "input_schema": {}, "command": [key]}]}),
+        json!({"tools": [{"name": "lookup", "description": key, "input_schema": {"type": "object"},
+            "command": [format!("/{key}")], "permission": "allow"}]}),
+        json!({"hooks": {key: [{"matcher": key}]}}),
+        json!({"mcpServers": {key: {"command": key}}}),
+    ] {
+        texts.push(value.to_string());
+    }
+    texts
+}
+
+// covers: DEC-30
+#[test]
+fn no_settings_give_a_key_away() {
+    let mut vault = Vault::offline();
+    let path = vault.world.home().join("settings.json");
+    for n in [0, 1] {
+        let key = vault.keys[n].clone();
+        for text in settings(&key) {
+            let turn = json!({"tool_calls": [{"name": "lookup", "input": {}}]});
+            let prompt = script(&json!([turn, {"text": "it said {results}"}]));
+            vault.judge(&text, &vault.run(&["-p", "--settings", &text, &prompt], ""));
+            vault.plant(path.clone(), &text);
+            let stream = ["-p", "--output-format", "stream-json", &prompt];
+            vault.judge(&text, &vault.run(&stream, ""));
+        }
+    }
 }

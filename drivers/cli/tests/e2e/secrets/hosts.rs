@@ -1,7 +1,7 @@
 //! Hosts that send the key themselves.
 
 use super::vault::{SCRIPTED, Vault};
-use crate::support::{control, user};
+use crate::support::{Agent, DUPLEX, control, decide, script, user};
 use serde_json::json;
 
 /// Characters of a word of the host that are shown.
@@ -123,6 +123,33 @@ fn a_stored_session_tells_no_key_of_its_prompts() {
             let outcome = vault.run(line, "");
             assert_eq!(outcome.status, Some(0), "{}", outcome.stderr);
             vault.judge(line[1], &outcome);
+        }
+    }
+}
+
+// covers: DEC-30
+#[test]
+fn no_rule_of_a_host_puts_a_key_into_settings() {
+    let vault = Vault::offline();
+    let call = json!({"name": "Bash", "input": {"command": "true"}});
+    let prompt = user(&script(&json!([{"tool_calls": [call]}, {"text": "done"}])));
+    for n in [0, 1] {
+        let key = &vault.keys[n];
+        for destination in ["userSettings", "projectSettings", "localSettings"] {
+            let mut agent = Agent::start(vault.command(&DUPLEX));
+            agent.send(&prompt);
+            let question = agent.until_type("control_request");
+            let update = json!({"type": "addRules", "behavior": "allow", "destination": destination,
+                "rules": [{"toolName": "Bash", "ruleContent": format!("echo {key}:*")}]});
+            let answer = json!({"behavior": "allow", "updatedInput": {"command": "true"},
+                "updatedPermissions": [update]});
+            agent.send(&decide(&question, &answer));
+            assert_eq!(agent.until_type("result")["result"], "done");
+            let outcome = agent.end();
+            assert_eq!(outcome.status, Some(0), "{}", outcome.stderr);
+            let told = "the update holds a key of auth.json";
+            assert!(outcome.stderr.contains(told), "{}", outcome.stderr);
+            vault.judge(destination, &outcome);
         }
     }
 }

@@ -11,7 +11,7 @@ fn no_refusal_of_a_command_line_quotes_a_key() {
         let key = &vault.keys[n];
         let option = format!("--{key}");
         let valued = format!("--{key}=x");
-        let lines: [&[&str]; 29] = [
+        let lines: [&[&str]; 31] = [
             &["-p", "--provider", key, "x"],
             &["-p", "--effort", key, "x"],
             &["-p", "--provider", &id(n), "--effort", key, "x"],
@@ -23,6 +23,8 @@ fn no_refusal_of_a_command_line_quotes_a_key() {
             &["-p", "--max-budget-usd", key, "x"],
             &["-p", "--profile", key, "x"],
             &["-p", "--settings", key, "x"],
+            &["-p", "--add-dir", key, "x"],
+            &["-p", "--tools", key, "x"],
             &["-p", "--resume", key, "x"],
             &["-p", "--session-id", key, "x"],
             &["-p", "--driver", key, "x"],
