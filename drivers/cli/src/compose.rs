@@ -12,7 +12,7 @@ use agentx_core::machine::Machine as _;
 use agentx_core::schema::Money;
 use agentx_core::schema::declare::Json as _;
 use agentx_core::schema::describe;
-use agentx_core::schema::outbound::{ApiKeySource, Outbound, ReasoningCapabilities};
+use agentx_core::schema::outbound::{ApiKeySource, ReasoningCapabilities};
 use agentx_core::schema::payload::{
     InitializePayload, InitializeSession, ProviderDescriptor, ProviderIdentity,
 };
@@ -109,7 +109,8 @@ impl Parts<'_> {
     }
 
     fn config(&self) -> Result<Config, Refusal> {
-        let keys = || self.registry.credentials().map(|key| key.expose());
+        let keys = || self.registry.key_spellings();
+        let routes = self.registry.routing_values().map(str::to_owned);
         Ok(Config {
             seed: Seed(random()?),
             session_id: None,
@@ -131,8 +132,7 @@ impl Parts<'_> {
             vet_records: false,
             flush_remote: false,
             credentials: Guard::new(keys()).map_err(Refusal::new)?,
-            metadata: Guard::new(keys().chain(self.registry.routing_values()))
-                .map_err(Refusal::new)?,
+            metadata: Guard::new(keys().chain(routes)).map_err(Refusal::new)?,
             resume: None,
             store: None,
             limits: Limits::default(),
@@ -212,9 +212,10 @@ impl Parts<'_> {
 
 /// Every name and word of the records that a session may write.
 fn frames() -> String {
-    let schemas = Outbound::RECORDS
-        .iter()
-        .filter_map(|(name, ..)| describe::record_schema(name));
+    let names = describe::names().into_iter();
+    let schemas = names
+        .filter(|name| name.starts_with("agent."))
+        .filter_map(|name| describe::record_schema(&name));
     schemas
         .map(|schema| String::from_utf8_lossy(&schema).into_owned())
         .collect()

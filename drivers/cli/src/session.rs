@@ -72,8 +72,7 @@ pub(crate) fn run(options: Options) -> Result<u8, Refusal> {
 /// What settings and the command line say about permissions and tools.
 fn standing(home: &Home, cwd: &str, registry: &Registry, plan: &Plan) -> Result<Standing, Refusal> {
     let cwd = Path::new(cwd);
-    let keys = registry.credentials().map(|key| key.expose());
-    let keys = Guard::new(keys).map_err(Refusal::new)?;
+    let keys = Guard::new(registry.key_spellings()).map_err(Refusal::new)?;
     let places = Places {
         home,
         cwd,
@@ -84,7 +83,8 @@ fn standing(home: &Home, cwd: &str, registry: &Registry, plan: &Plan) -> Result<
     };
     let mut loaded = places.load()?;
     let commands = loaded.check()?;
-    loaded.notes.iter().for_each(crate::complain);
+    let notes = loaded.notes.iter().map(|note| keys.redact(note));
+    notes.for_each(crate::complain);
     let store = Store::new(home, cwd, keys.clone()).map_err(Refusal::new)?;
     Ok(Standing {
         layers: loaded.layers,

@@ -1,9 +1,8 @@
 //! Environment updates (DEC-22).
 
-use super::{Inbound, UNKNOWN_KIND_CHARS};
+use super::{Inbound, ParseContext};
 use crate::json::{Object, Value};
-use crate::limits::Limits;
-use crate::schema::grammar::cut;
+use crate::schema::declare::{Member, Shape, Spelling};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
@@ -81,17 +80,30 @@ const REFUSED_NAMES: [&str; 22] = [
 /// Families of such variables.
 const REFUSED_PREFIXES: [&str; 3] = ["AGENTX_", "DYLD_", "LD_"];
 
-pub(super) fn parse(record: Object<'_>, limits: &Limits) -> Inbound {
-    match read(record, limits) {
+/// The variables, under their name or its alias.
+const VARIABLES: Member = Member::aliased(
+    "variables",
+    "environment_variables",
+    Shape::Named(Spelling::VariableName, &Shape::Spelled(Spelling::NoNul)),
+);
+
+/// An environment update, as schemas tell it. Which names are refused, and how
+/// much is too much, stands beside it (DEC-22).
+pub(super) const SHAPE: Shape = Shape::Open(&Shape::Object(&[
+    Member::constant("type", "\"update_environment_variables\""),
+    VARIABLES,
+]));
+
+pub(super) fn parse(record: Object<'_>, context: &ParseContext<'_>) -> Inbound {
+    match read(record, context) {
         Ok(variables) => Inbound::UpdateEnvironment(variables),
         Err(reason) => Inbound::EnvironmentRefused { reason },
     }
 }
 
-fn read(record: Object<'_>, limits: &Limits) -> Result<Environment, String> {
-    let named = record
-        .get("variables")
-        .or_else(|| record.get("environment_variables"));
+fn read(record: Object<'_>, context: &ParseContext<'_>) -> Result<Environment, String> {
+    let limits = context.limits;
+    let named = VARIABLES.of(record);
     let named = named.ok_or("environment update: missing variables")?;
     let named = named
         .as_object()
@@ -104,7 +116,7 @@ fn read(record: Object<'_>, limits: &Limits) -> Result<Environment, String> {
     let mut bytes = 0_usize;
     for (name, value) in named {
         let name = name.decode_lossy();
-        let value = read_value(&name, value)?;
+        let value = read_value(&name, value, context)?;
         bytes = bytes.saturating_add(name.len()).saturating_add(value.len());
         variables.insert(name.into_owned(), value);
     }
@@ -115,25 +127,25 @@ fn read(record: Object<'_>, limits: &Limits) -> Result<Environment, String> {
     Ok(variables)
 }
 
-fn read_value(name: &str, value: Value<'_>) -> Result<String, String> {
-    let shown = cut(name, UNKNOWN_KIND_CHARS);
-    if !is_name(name) {
-        return Err(format!("environment update: invalid name \"{shown}\""));
+fn read_value(name: &str, value: Value<'_>, context: &ParseContext<'_>) -> Result<String, String> {
+    let shown = || context.shown(name);
+    if !Spelling::VariableName.fits(name) {
+        return Err(format!("environment update: invalid name \"{}\"", shown()));
     }
     if is_refused(name) {
-        return Err(format!("environment update: {shown} may not be set"));
+        return Err(format!("environment update: {} may not be set", shown()));
     }
     value
         .as_str()
         .and_then(|value| value.decode().ok())
-        .filter(|value| !value.contains('\0'))
+        .filter(|value| Spelling::NoNul.fits(value))
         .map(|value| value.into_owned())
-        .ok_or_else(|| format!("environment update: {shown} must be a string without NUL"))
-}
-
-fn is_name(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        .ok_or_else(|| {
+            format!(
+                "environment update: {} must be a string without NUL",
+                shown()
+            )
+        })
 }
 
 fn is_refused(name: &str) -> bool {

@@ -20,8 +20,27 @@ pub use types::{
     UserRejected,
 };
 
-use super::grammar;
+use super::declare::{Member, Shape};
 use crate::json::Value;
+
+/// A record of which only the type is read.
+macro_rules! of_type {
+    ($json:literal) => {
+        Shape::Open(&Shape::Object(&[Member::constant("type", $json)]))
+    };
+}
+
+/// Every record a host may send, by its type.
+pub const RECORDS: [(&str, Shape); 8] = [
+    ("user", user::SHAPE),
+    ("control_request", control::REQUEST),
+    ("control_response", control::RESPONSE),
+    ("keep_alive", of_type!("\"keep_alive\"")),
+    ("update_environment_variables", environment::SHAPE),
+    ("attachment_import", import::SHAPE),
+    ("assistant", of_type!("\"assistant\"")),
+    ("system", of_type!("\"system\"")),
+];
 
 /// Reads one scanned record. `line_bytes` is the size of its raw line, without
 /// the newline.
@@ -46,10 +65,10 @@ pub fn parse(
     let kind = kind.map(|kind| kind.decode_lossy()).unwrap_or_default();
     Ok(match &*kind {
         "user" => user::parse(record, context, line_bytes),
-        "control_request" => Inbound::ControlRequest(control::request(record)?),
+        "control_request" => Inbound::ControlRequest(control::request(record, context)?),
         "control_response" => Inbound::ControlResponse(control::response(record)?),
         "keep_alive" => Inbound::KeepAlive,
-        "update_environment_variables" => environment::parse(record, context.limits),
+        "update_environment_variables" => environment::parse(record, context),
         "attachment_import" if line_bytes > context.limits.import_record_bytes => {
             return Err(Malformed {
                 at: value.start(),
@@ -64,7 +83,7 @@ pub fn parse(
             kind: ContextKind::System,
         },
         other => Inbound::Unknown {
-            kind: grammar::cut(other, UNKNOWN_KIND_CHARS).into(),
+            kind: context.shown(other),
         },
     })
 }

@@ -10,6 +10,8 @@ mod logs;
 mod one_shot;
 mod persistence;
 mod providers;
+mod schema;
+mod secrets;
 mod server;
 mod sessions;
 mod settings;
