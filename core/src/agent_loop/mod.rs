@@ -22,6 +22,7 @@ mod answer;
 mod batch;
 mod calls;
 mod estimate;
+mod tasks;
 #[cfg(test)]
 mod tests;
 
@@ -48,6 +49,7 @@ use alloc::vec::Vec;
 use answer::{Answer, Part};
 use batch::Batch;
 use calls::CallIds;
+use tasks::Tasks;
 
 /// What a loop is made of; fixed for its life.
 #[derive(Clone, Debug)]
@@ -236,16 +238,6 @@ enum Phase {
     Tools,
     /// The turn would be over, but tasks of it still run.
     Waiting,
-}
-
-/// Background tasks of the turn, as far as the loop needs to know.
-#[derive(Debug, Default)]
-struct Tasks {
-    running: usize,
-    /// What the model is to be told of those that ended.
-    notices: Vec<String>,
-    /// How the turn ends once the last one has.
-    outcome: Option<TurnOutcome>,
 }
 
 /// The agent loop of one session.
@@ -612,48 +604,6 @@ impl AgentLoop {
         self.end_now(TurnOutcome::Cancelled);
     }
 
-    /// Ends the turn, as soon as its tasks have ended.
-    fn end(&mut self, outcome: TurnOutcome) {
-        if self.tasks.running == 0 && self.tasks.notices.is_empty() {
-            return self.end_now(outcome);
-        }
-        self.phase = Phase::Waiting;
-        self.batch = Batch::default();
-        self.tasks.outcome = Some(outcome);
-        self.after_tasks();
-    }
-
-    /// Goes on with a turn that waits, once none of its tasks runs. The model is
-    /// asked once more after an answer that ended well; else it is told with the
-    /// next prompt.
-    fn after_tasks(&mut self) {
-        if self.phase != Phase::Waiting || self.tasks.running > 0 {
-            return;
-        }
-        self.keep_notices();
-        match self.tasks.outcome.take() {
-            Some(TurnOutcome::Done { .. }) => self.request_again(),
-            Some(outcome) => self.end_now(outcome),
-            None => {}
-        }
-    }
-
-    /// Puts what is to be told of tasks into the history, as one message.
-    fn keep_notices(&mut self) {
-        let notices = core::mem::take(&mut self.tasks.notices);
-        if !notices.is_empty() {
-            let message = Arc::new(Message::User(notices));
-            self.history.push(Arc::clone(&message));
-            self.out.push_back(Step::Kept(Kept::Notices(message)));
-        }
-    }
-
-    fn task_ended(&mut self, notice: &str) {
-        self.tasks.running = self.tasks.running.saturating_sub(1);
-        let notice = self.config.guard.redact(notice).into_owned();
-        self.tasks.notices.push(notice);
-    }
-
     fn end_now(&mut self, outcome: TurnOutcome) {
         self.phase = Phase::Idle;
         self.tasks = Tasks::default();
@@ -710,7 +660,7 @@ impl Machine for AgentLoop {
             LoopInput::Prompt(_) => self.phase == Phase::Idle,
             LoopInput::Tick | LoopInput::Context(_) | LoopInput::Cancel { .. } => true,
             LoopInput::TaskBegan => self.phase != Phase::Idle,
-            LoopInput::TaskEnded { .. } | LoopInput::TaskStopped { .. } => self.tasks.running > 0,
+            LoopInput::TaskEnded { .. } | LoopInput::TaskStopped { .. } => self.tasks.is_running(),
             LoopInput::Delta(_) | LoopInput::ModelDone(_) => self.phase == Phase::Requesting,
             LoopInput::Allow { place, .. } | LoopInput::Settle { place, .. } => {
                 self.phase == Phase::Tools && self.batch.call(*place).is_some()
@@ -738,7 +688,7 @@ impl Machine for AgentLoop {
                 self.settle(place, outcome);
                 self.advance();
             }
-            LoopInput::TaskBegan => self.tasks.running = self.tasks.running.saturating_add(1),
+            LoopInput::TaskBegan => self.tasks.begin(),
             LoopInput::TaskEnded { notice } => {
                 self.task_ended(&notice);
                 self.after_tasks();
