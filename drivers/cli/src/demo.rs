@@ -19,7 +19,7 @@ use agentx_pump::world::Stdio;
 use agentx_tools::ToolboxConfig;
 use folder::Folder;
 use host::DemoHost;
-use std::io::{self, IsTerminal as _};
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use transcript::Style;
@@ -70,7 +70,7 @@ pub(crate) fn run(output: OutputFormat) -> Result<u8, Refusal> {
     let (session, world) = parts.compose()?;
     let style = match output {
         OutputFormat::StreamJson => Style::Records,
-        OutputFormat::Text if wants_colour() => Style::Coloured,
+        OutputFormat::Text if crate::wants_colour() => Style::Coloured,
         OutputFormat::Text => Style::Plain,
     };
     let unread = Arc::new(AtomicBool::new(false));
@@ -80,10 +80,4 @@ pub(crate) fn run(output: OutputFormat) -> Result<u8, Refusal> {
         return Ok(crate::FAILED);
     }
     Ok(status)
-}
-
-/// Colour is for terminals whose user did not forbid it.
-fn wants_colour() -> bool {
-    let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    io::stdout().is_terminal() && !forbidden
 }

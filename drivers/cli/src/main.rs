@@ -18,17 +18,19 @@ mod compose;
 mod demo;
 mod discover;
 mod home;
+mod interactive;
 mod logging;
 mod money;
 mod options;
 mod prompt;
 mod refusal;
 mod session;
+mod speak;
 
 use options::Invocation;
 use refusal::Refusal;
 use std::fmt;
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::panic;
 use std::process::ExitCode;
 
@@ -62,6 +64,12 @@ fn say(text: &str) -> u8 {
         Ok(()) => 0,
         Err(_) => FAILED,
     }
+}
+
+/// Whether stdout takes colour: a terminal whose user did not forbid it.
+fn wants_colour() -> bool {
+    let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    io::stdout().is_terminal() && !forbidden
 }
 
 /// Says one line on stderr. One that cannot be written changes nothing.

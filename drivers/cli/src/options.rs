@@ -8,7 +8,7 @@ mod tests;
 mod words;
 
 pub(crate) use discovery::ListFormat;
-pub(crate) use plan::{Plan, Source, Terminals};
+pub(crate) use plan::{Source, Terminals};
 pub(crate) use words::{InputFormat, OutputFormat, Profile, profile};
 
 use crate::refusal::Refusal;

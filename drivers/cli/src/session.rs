@@ -2,7 +2,8 @@
 
 use crate::compose::Parts;
 use crate::home::{self, Home};
-use crate::options::{self, Options, OutputFormat, Plan, Source, Terminals};
+use crate::interactive::{self, Facts};
+use crate::options::{self, Options, OutputFormat, Source, Terminals};
 use crate::prompt;
 use crate::refusal::Refusal;
 use agentx_core::agent::AgentSession;
@@ -35,6 +36,7 @@ pub(crate) fn run(options: Options) -> Result<u8, Refusal> {
     let registry = Registry::parse(&bytes, &facts)?;
     let entry = registry.select(plan.provider.as_deref())?;
     let script = entry.script_file();
+    let interactive = matches!(plan.source, Source::Interactive { .. });
     let parts = Parts {
         registry: &registry,
         entry,
@@ -42,15 +44,37 @@ pub(crate) fn run(options: Options) -> Result<u8, Refusal> {
         script: script.map(|name| home.script(name)).transpose()?,
         cwd: working_directory(plan.cwd.as_deref())?,
         permission_mode: plan.permission_mode,
-        host_answers: matches!(plan.source, Source::Records { .. }),
+        host_answers: !matches!(plan.source, Source::OneShot { .. }),
         max_turns: plan.max_turns,
         max_budget: plan.max_budget,
         replay_user_messages: plan.replay_user_messages,
-        include_partial_messages: plan.include_partial_messages,
+        include_partial_messages: plan.include_partial_messages || interactive,
         tools: ToolboxConfig::new(path, tool_environment()),
     };
+    let effort = parts.effort.as_deref().map(str::to_owned);
     let (session, world) = parts.compose()?;
-    Ok(drive(session, world, stdio(plan)?))
+    let stdio = match (plan.source, plan.output) {
+        (Source::Interactive { argument }, _) => {
+            let catalog = registry.catalog().into_iter();
+            let facts = Facts {
+                provider: entry.id.to_string(),
+                model: entry.model.to_string(),
+                effort,
+                providers: catalog.map(|public| public.id.to_string()).collect(),
+                stores: world.persist.is_some(),
+                colour: crate::wants_colour(),
+            };
+            return interactive::run(session, world, facts, argument);
+        }
+        (Source::OneShot { argument, stdin }, output) => {
+            one_shot(prompt::gather(argument, stdin)?, output)
+        }
+        (Source::Records { argument }, _) => Stdio::Records {
+            prompts: argument.into_iter().collect(),
+            stdin: true,
+        },
+    };
+    Ok(drive(session, world, stdio))
 }
 
 /// What every session begins with: logs and signals.
@@ -124,22 +148,14 @@ fn working_directory(told: Option<&Path>) -> Result<String, Refusal> {
     Ok(text.to_owned())
 }
 
-/// What runs over which streams. Reads a one-shot prompt from stdin.
-fn stdio(plan: Plan) -> Result<Stdio, Refusal> {
-    Ok(match (plan.source, plan.output) {
-        (Source::OneShot { argument, stdin }, output) => {
-            let prompts = vec![prompt::gather(argument, stdin)?];
-            match output {
-                OutputFormat::Text => Stdio::Text { prompts },
-                OutputFormat::StreamJson => Stdio::Records {
-                    prompts,
-                    stdin: false,
-                },
-            }
-        }
-        (Source::Records { argument }, _) => Stdio::Records {
-            prompts: argument.into_iter().collect(),
-            stdin: true,
+/// How one prompt is answered.
+fn one_shot(prompt: String, output: OutputFormat) -> Stdio {
+    let prompts = vec![prompt];
+    match output {
+        OutputFormat::Text => Stdio::Text { prompts },
+        OutputFormat::StreamJson => Stdio::Records {
+            prompts,
+            stdin: false,
         },
-    })
+    }
 }

@@ -1,3 +1,4 @@
+use super::plan::Plan;
 use super::*;
 
 const PIPES: Terminals = Terminals {
@@ -99,11 +100,11 @@ fn headless_runs_are_implied() {
     ];
     let records = Source::Records { argument: None };
     assert_eq!(source(&both, SCREEN), Ok(records));
-    let fault = source(&["x"], SCREEN).unwrap_err().to_string();
-    assert_eq!(
-        fault,
-        "an interactive session is not available yet; expected --print"
-    );
+    let interactive = |argument: Option<&str>| Source::Interactive {
+        argument: argument.map(str::to_owned),
+    };
+    assert_eq!(source(&["x"], SCREEN), Ok(interactive(Some("x"))));
+    assert_eq!(source(&[], SCREEN), Ok(interactive(None)));
     let fault = source(&both[..2], PIPES).unwrap_err().to_string();
     assert_eq!(
         fault,

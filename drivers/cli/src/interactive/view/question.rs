@@ -1,0 +1,354 @@
+//! Permission questions: what is shown, what "always" would mean, what an
+//! answer says.
+
+use super::plain::{harmless, one_line};
+use crate::speak::text;
+use agentx_core::json::{Array, Object, RawJson, Value, Writer};
+
+/// Lines of an input that are shown before somebody asks for more.
+const SHOWN_LINES: usize = 40;
+
+/// Characters of an input that are shown before somebody asks for more.
+const SHOWN_CHARS: usize = 4_000;
+
+/// A call that waits for an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Question {
+    pub(super) request_id: String,
+    /// The tool, harmless.
+    pub(super) tool: String,
+    /// Why it is asked, harmless.
+    pub(super) reason: Option<String>,
+    /// The input, harmless, a line for each of its own.
+    body: Vec<String>,
+    /// What may be allowed for longer than this once.
+    pub(super) always: Option<Always>,
+    /// Whether it was shown.
+    pub(super) told: bool,
+}
+
+/// Permission updates that spare further questions of this kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Always {
+    /// What they allow, harmless.
+    pub(super) label: String,
+    /// The list of updates.
+    pub(super) updates: RawJson,
+}
+
+/// What a line says to a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Reply {
+    /// This once.
+    Allow,
+    /// From now on.
+    Always,
+    /// No, and why.
+    Deny(Option<String>),
+    /// Show the whole input first.
+    Show,
+    /// None of these.
+    Unclear,
+}
+
+impl Question {
+    /// Reads a `can_use_tool` request. `stored` says whether updates outlive the
+    /// session.
+    pub(super) fn read(record: Object<'_>, stored: bool) -> Option<Self> {
+        let request = record.get("request")?.as_object()?;
+        if text(request, "subtype")? != "can_use_tool" {
+            return None;
+        }
+        let tool = text(request, "tool_name")?;
+        let input = request.get("input").and_then(Value::as_object);
+        let reason = text(request, "decision_reason").map(|reason| one_line(&reason));
+        Some(Self {
+            request_id: text(record, "request_id")?,
+            always: suggested(request).or_else(|| rule(&tool, request, stored)),
+            tool: one_line(&tool),
+            reason,
+            body: input.map(body).unwrap_or_default(),
+            told: false,
+        })
+    }
+
+    /// The input, or its beginning.
+    pub(super) fn shown(&self, whole: bool) -> String {
+        let mut shown = String::new();
+        let mut left = SHOWN_CHARS;
+        for (at, line) in self.body.iter().enumerate() {
+            if !whole && (at == SHOWN_LINES || line.chars().count() > left) {
+                let begun: String = line.chars().take(left).collect();
+                let more = self.body.len() - at;
+                let lines = if more == 1 { "line" } else { "lines" };
+                if at < SHOWN_LINES {
+                    shown.push_str(&format!("{begun}\n"));
+                }
+                shown.push_str(&format!(
+                    "    … not all is shown ({more} {lines} to go): answer `show` to see it\n"
+                ));
+                break;
+            }
+            left = left.saturating_sub(line.chars().count());
+            shown.push_str(line);
+            shown.push('\n');
+        }
+        shown
+    }
+
+    /// What may be answered.
+    pub(super) const fn choices(&self) -> &'static str {
+        if self.always.is_some() {
+            "yes, always, no or `no REASON`"
+        } else {
+            "yes, no or `no REASON`"
+        }
+    }
+}
+
+impl Reply {
+    pub(super) fn read(line: &str) -> Self {
+        let line = line.trim();
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let rest = Some(rest.trim()).filter(|rest| !rest.is_empty());
+        match (word.to_lowercase().as_str(), rest) {
+            ("y" | "yes", None) => Self::Allow,
+            ("a" | "always", None) => Self::Always,
+            ("s" | "show", None) => Self::Show,
+            ("n" | "no", reason) => Self::Deny(reason.map(str::to_owned)),
+            _ => Self::Unclear,
+        }
+    }
+}
+
+/// The members of an input, each text as the tool would get it.
+fn body(input: Object<'_>) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (name, value) in input.iter() {
+        let name = one_line(&name.decode_lossy());
+        let value = match value.as_str() {
+            Some(text) => harmless(&text.decode_lossy()),
+            None => harmless(value.raw()),
+        };
+        if value.contains('\n') {
+            lines.push(format!("    {name}:"));
+            lines.extend(value.split('\n').map(|line| format!("      | {line}")));
+        } else {
+            lines.push(format!("    {name}: {value}"));
+        }
+    }
+    lines
+}
+
+/// The updates that came with the question.
+fn suggested(request: Object<'_>) -> Option<Always> {
+    let updates = request.get("permission_suggestions")?;
+    updates.as_array().filter(|list| !Array::is_empty(*list))?;
+    Some(Always {
+        label: one_line(updates.raw()),
+        updates: RawJson::from_value(updates),
+    })
+}
+
+/// A rule for calls like this one: the path where a path caused the question,
+/// the exact command for a shell, else the tool.
+fn rule(tool: &str, request: Object<'_>, stored: bool) -> Option<Always> {
+    let input = request.get("input").and_then(Value::as_object);
+    let content = match (text(request, "blocked_path"), tool) {
+        (Some(path), _) => Some(Some(path).filter(|path| is_plain(path, false))?),
+        (None, "Bash") => {
+            let command = text(input?, "command")?;
+            Some(Some(command).filter(|command| is_plain(command, true))?)
+        }
+        (None, _) => None,
+    };
+    let mut updates = Writer::new();
+    updates.begin_array();
+    updates.begin_object();
+    updates.member_str("type", "addRules");
+    updates.key("rules");
+    updates.begin_array();
+    updates.begin_object();
+    updates.member_str("toolName", tool);
+    updates.member_opt_str("ruleContent", content.as_deref());
+    updates.end_object();
+    updates.end_array();
+    updates.member_str("behavior", "allow");
+    let destination = if stored { "localSettings" } else { "session" };
+    updates.member_str("destination", destination);
+    updates.end_object();
+    updates.end_array();
+    let what = match &content {
+        Some(content) => format!("{tool}({content})"),
+        None => format!("every {tool}"),
+    };
+    let lasts = if stored {
+        "in this folder"
+    } else {
+        "in this session"
+    };
+    Some(Always {
+        label: one_line(&format!("{what} {lasts}")),
+        updates: RawJson::parse_bytes(&updates.finish()).ok()?,
+    })
+}
+
+/// Whether a rule of this text means exactly this text: nothing that a glob or
+/// a shell would read as more.
+fn is_plain(text: &str, command: bool) -> bool {
+    let plain = |c: char| c.is_alphanumeric() || "_-./,=+@:".contains(c) || (command && c == ' ');
+    !text.is_empty() && text.trim() == text && text.chars().all(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agentx_core::json::{ScanLimits, Scanner};
+
+    fn question(request: &str, stored: bool) -> Question {
+        let record = format!(
+            r#"{{"type":"control_request","request_id":"r","request":{{"subtype":"can_use_tool",{request}}}}}"#
+        );
+        let mut scanner = Scanner::new();
+        let value = scanner.scan(record.as_bytes(), &ScanLimits::DEFAULT);
+        Question::read(value.unwrap().as_object().unwrap(), stored).unwrap()
+    }
+
+    // covers: WIRE-PERM-030
+    #[test]
+    fn always_is_a_rule_for_no_more_than_was_asked() {
+        let always = |request: &str, stored| {
+            let always = question(request, stored).always?;
+            let updates = always.updates.as_str().to_owned();
+            Some((always.label, updates))
+        };
+        let rule = |rule: &str, destination: &str| {
+            format!(
+                r#"[{{"type":"addRules","rules":[{rule}],"behavior":"allow","destination":"{destination}"}}]"#
+            )
+        };
+        for (request, stored, expected) in [
+            (
+                r#""tool_name":"Write","input":{"file_path":"a"}"#,
+                true,
+                Some((
+                    "every Write in this folder",
+                    rule(r#"{"toolName":"Write"}"#, "localSettings"),
+                )),
+            ),
+            (
+                r#""tool_name":"Write","input":{},"blocked_path":"/etc/a.conf""#,
+                false,
+                Some((
+                    "Write(/etc/a.conf) in this session",
+                    rule(
+                        r#"{"toolName":"Write","ruleContent":"/etc/a.conf"}"#,
+                        "session",
+                    ),
+                )),
+            ),
+            (
+                r#""tool_name":"Bash","input":{"command":"cargo test -p core"}"#,
+                false,
+                Some((
+                    "Bash(cargo test -p core) in this session",
+                    rule(
+                        r#"{"toolName":"Bash","ruleContent":"cargo test -p core"}"#,
+                        "session",
+                    ),
+                )),
+            ),
+            (
+                r#""tool_name":"Bash","input":{"command":"a; b"}"#,
+                false,
+                None,
+            ),
+            (
+                r#""tool_name":"Bash","input":{"command":"git:*"}"#,
+                false,
+                None,
+            ),
+            (
+                r#""tool_name":"Bash","input":{"command":"a\nb"}"#,
+                false,
+                None,
+            ),
+            (r#""tool_name":"Bash","input":{"command":7}"#, false, None),
+            (
+                r#""tool_name":"Read","input":{},"blocked_path":"/tmp/*""#,
+                false,
+                None,
+            ),
+            (
+                r#""tool_name":"x","input":{},"permission_suggestions":[{"type":"setMode"}]"#,
+                false,
+                Some((
+                    r#"[{"type":"setMode"}]"#,
+                    r#"[{"type":"setMode"}]"#.to_owned(),
+                )),
+            ),
+        ] {
+            let expected = expected.map(|(label, updates)| (label.to_owned(), updates));
+            assert_eq!(always(request, stored), expected, "{request}");
+        }
+    }
+
+    #[test]
+    fn the_input_is_shown_as_the_tool_gets_it() {
+        let asked = question(
+            r#""tool_name":"W\u001b","input":{"a":"x\u001b[8m","b\n":"1\n2","c":[1, "\u001b"],"d":"\ud800"},"decision_reason":"far\naway""#,
+            false,
+        );
+        assert_eq!(asked.tool, "W\\u{1b}");
+        assert_eq!(asked.reason.as_deref(), Some("far\\naway"));
+        let shown = "    a: x\\u{1b}[8m\n    b\\n:\n      | 1\n      | 2\n    c: [1, \"\\u001b\"]\n    d: \u{fffd}\n";
+        assert_eq!(asked.shown(false), shown);
+    }
+
+    #[test]
+    fn a_long_input_is_shown_whole_when_asked_for() {
+        let lines = "x\\n".repeat(60);
+        let asked = question(
+            &format!(r#""tool_name":"W","input":{{"a":"{lines}"}}"#),
+            false,
+        );
+        let short = asked.shown(false);
+        assert_eq!(short.lines().count(), SHOWN_LINES + 1);
+        assert!(
+            short.ends_with("(22 lines to go): answer `show` to see it\n"),
+            "{short}"
+        );
+        assert_eq!(asked.shown(true).lines().count(), 62);
+        let long = "y".repeat(SHOWN_CHARS);
+        let asked = question(
+            &format!(r#""tool_name":"W","input":{{"a":"{long}","b":"hidden"}}"#),
+            false,
+        );
+        let short = asked.shown(false);
+        assert!(short.contains("(2 lines to go)") && !short.contains("hidden"));
+        assert!(short.chars().count() < SHOWN_CHARS + 100);
+        assert!(asked.shown(true).contains("hidden"));
+    }
+
+    #[test]
+    fn an_answer_is_a_word_that_is_known() {
+        for (line, reply) in [
+            ("y", Reply::Allow),
+            (" YES ", Reply::Allow),
+            ("a", Reply::Always),
+            ("always", Reply::Always),
+            ("show", Reply::Show),
+            ("n", Reply::Deny(None)),
+            (
+                "no  use a branch ",
+                Reply::Deny(Some("use a branch".into())),
+            ),
+            ("", Reply::Unclear),
+            ("yes please", Reply::Unclear),
+            ("ok", Reply::Unclear),
+            ("ja", Reply::Unclear),
+        ] {
+            assert_eq!(Reply::read(line), reply, "{line}");
+        }
+    }
+}
