@@ -32,7 +32,7 @@ const ENTRY_GRACE: Duration = Duration::from_millis(500);
 const PLAIN: [&str; 3] = ["dumb", "cons25", "emacs"];
 
 /// Ends the bracketing of pasted text, and the line that was edited.
-const LEAVE_EDITING: &[u8] = b"\x1b[?2004l\r\n";
+const LEAVE_EDITING: &[u8] = b"\x1b[?2004l\n";
 
 /// What the terminal does next.
 #[derive(Debug)]

@@ -158,7 +158,7 @@ pub(crate) struct View {
     calls: BTreeMap<String, String>,
     /// The answer whose text was streamed.
     streamed: Option<String>,
-    /// When the turn that runs was interrupted last.
+    /// When the last turn was interrupted.
     interrupted: Option<Instant>,
     /// Whether that turn has not ended yet.
     stopping: bool,
@@ -257,6 +257,7 @@ impl View {
     fn prompt(&mut self, prompt: &str) {
         self.phase = Phase::Busy;
         self.stopping = false;
+        self.interrupted = None;
         self.send(speak::user(prompt));
     }
 

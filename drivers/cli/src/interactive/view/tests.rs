@@ -311,9 +311,8 @@ fn the_first_interrupt_ends_the_turn_alone() {
     ]);
     assert_eq!(bench.take_shown(), format!("(interrupted)\n{ACCOUNT}"));
     assert_eq!((bench.asks(), bench.ends.len()), (Some(Asked::Prompt), 0));
-    // Later, that is the first one again.
+    // In another turn, that is the first one again.
     bench.say("more");
-    bench.now += 2_000_000;
     bench.feed(Input::Interrupt { typed: false });
     assert_eq!(bench.sent[2], interrupt(2));
     assert_eq!(bench.ends, []);
@@ -332,6 +331,17 @@ fn a_second_interrupt_within_two_seconds_quits() {
         assert_eq!(bench.ends, [Output::Quit(130)]);
         assert_eq!(bench.sent.len(), 1);
     }
+}
+
+#[test]
+fn a_later_interrupt_is_a_first_one_again() {
+    let mut bench = Bench::busy();
+    for number in [1, 2] {
+        bench.feed(Input::Interrupt { typed: false });
+        assert_eq!(bench.sent.last(), Some(&interrupt(number)));
+        bench.now += 2_000_000;
+    }
+    assert_eq!(bench.ends, []);
 }
 
 #[test]
