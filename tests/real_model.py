@@ -430,7 +430,7 @@ def mock_thinking(options):
     """Reasoning is a block of its own before the text; the effort is asked for in the way of the dialect."""
     entry = options.entry(options.mock, "mock-model")
     entry["capabilities"] = {"reasoning": {"efforts": ["low", "high"], "default_effort": "low"}}
-    agent = Agent(options, entry, "--effort", "high")
+    agent = Agent(options, entry, "--effort", "high", "--include-partial-messages")
     agent.prompt("think first")
     success(agent.until(type="result"), "Forty-two.", 1)
     agent.prompt("say hello")
@@ -440,6 +440,12 @@ def mock_thinking(options):
     first, second, third = [block for block in agent.blocks() if block.get("thinking") != ""]
     assert (first["type"], first["thinking"]) == ("thinking", "Six times seven."), first
     assert second == {"type": "text", "text": "Forty-two."} and third["text"] == "Hello from the mock."
+    events = [r["event"] for r in agent.of("stream_event")]
+    deltas = [e["delta"] for e in events if e["type"] == "content_block_delta"]
+    assert "".join(d.get("thinking", "") for d in deltas) == "Six times seven.", deltas
+    signed = [d["signature"] for d in deltas if d["type"] == "signature_delta"]
+    assert signed == [b["signature"] for b in agent.blocks() if b.get("signature")], signed
+    assert signed or options.dialect != "anthropic", "the signature is lost"
     told = agent.records[0]["reasoning_capabilities"]
     assert told == {"supported": True, "efforts": ["low", "high"], "defaultEffort": "low"}, told
 

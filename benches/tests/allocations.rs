@@ -1,13 +1,10 @@
-//! What the core allocates, counted by the allocator itself.
+//! What the core allocates, counted by the allocator for the thread of the test alone.
 
 use agentx_benches::{decode, encode};
 use agentx_core::frame::Framer;
 use agentx_core::json::{RawJson, ScanLimits, Scanner, Writer};
 use agentx_core::limits::Limits;
 use agentx_core::link::Link;
-
-#[global_allocator]
-static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
 const RECORDS: &str = concat!(
     r#"{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a \"b\"\n"}},"session_id":"s","parent_tool_use_id":null,"uuid":"u"}"#,
@@ -21,15 +18,11 @@ const RECORDS: &str = concat!(
 /// Runs once to warm up and then counts the blocks of a second run.
 fn blocks(mut run: impl FnMut()) -> u64 {
     run();
-    let before = dhat::HeapStats::get().total_blocks;
-    run();
-    dhat::HeapStats::get().total_blocks - before
+    allocation_counter::measure(run).count_total
 }
 
-// One test, since the counter is that of the whole process.
 #[test]
 fn the_steady_state_allocates_nothing() {
-    let _profiler = dhat::Profiler::builder().testing().build();
     let text = RECORDS.repeat(100);
 
     let mut scanner = Scanner::new();

@@ -169,8 +169,9 @@ impl Link {
     ///
     /// # Errors
     ///
-    /// As [`Link::send`]; a record that repeats a name at any depth, or is no
-    /// object, is refused and the link stays usable (WIRE-014).
+    /// As [`Link::send`]; a record that repeats a name at any depth, holds half
+    /// of a surrogate pair, or is no object, is refused and the link stays usable
+    /// (WIRE-014, DEC-04).
     pub fn send_raw(&mut self, guard: &Guard, text: &str) -> Result<(), Refused> {
         if self.latched {
             return Err(Refused::Latched);
@@ -182,7 +183,7 @@ impl Link {
                 Refused::Malformed
             }
         })?;
-        if !record.is_object() {
+        if record.has_unpaired_surrogate() || !record.is_object() {
             return Err(Refused::Malformed);
         }
         self.enqueue(guard, record.as_str().as_bytes().to_vec())

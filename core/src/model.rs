@@ -120,6 +120,9 @@ pub enum Delta {
     },
     /// The provider's report of tokens; replaces earlier reports of this answer.
     Usage(Usage),
+    /// What the provider reported of tokens is no full account of this answer,
+    /// or cannot be read; takes earlier reports back (WIRE-012).
+    UsageUnknown,
     /// Why the answer stopped. Comes once, before a successful end.
     Stop(StopReason),
 }
@@ -210,6 +213,20 @@ pub struct ModelFailure {
     pub status: Option<u16>,
     /// What happened, in our words; may hold a bounded excerpt of the provider's message.
     pub message: String,
+}
+
+impl ModelFailure {
+    /// Whether a model may have worked, although nothing of an answer came: a
+    /// provider that refuses a request with a status has used no tokens, and
+    /// neither has one that was never sent.
+    #[must_use]
+    pub const fn may_have_run(&self) -> bool {
+        self.status.is_none()
+            && matches!(
+                self.category,
+                ErrorCategory::ServerError | ErrorCategory::Unknown
+            )
+    }
 }
 
 /// The closed vocabulary of `assistant.error` (WIRE, Core output records).

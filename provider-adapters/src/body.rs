@@ -3,7 +3,7 @@
 
 use crate::adapter::Encode;
 use crate::failure::Failure;
-use crate::limits::{ENCODE_STEP_BYTES, REQUEST_BYTES};
+use crate::limits::{ENCODE_STEP_BYTES, REQUEST_BYTES, TOOL_NAME_CHARS};
 use agentx_core::json::Writer;
 use agentx_core::model::{ErrorCategory, ToolResult};
 use agentx_core::tool::ToolContent;
@@ -55,7 +55,10 @@ fn check_size(bytes: usize) -> Result<(), Failure> {
     }
     Err(Failure::new(
         ErrorCategory::InvalidRequest,
-        format!("the request to the model would be over {REQUEST_BYTES} bytes"),
+        format!(
+            "the conversation is too long: the request to the model would be over \
+             {REQUEST_BYTES} bytes; start a new session"
+        ),
     ))
 }
 
@@ -78,6 +81,21 @@ impl OutputLimit {
             writer.member_u64(self.member, tokens);
         }
     }
+}
+
+/// The name of a call as it goes back to a provider. A model may make up a name
+/// that its own API refuses, and each later request would fail for it. Host and
+/// history keep what the model said.
+pub(crate) fn tool_name(name: &str) -> Cow<'_, str> {
+    let taken = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if name.is_empty() {
+        return Cow::Borrowed("unnamed");
+    }
+    if name.len() <= TOOL_NAME_CHARS && name.chars().all(taken) {
+        return Cow::Borrowed(name);
+    }
+    let mapped = name.chars().map(|c| if taken(c) { c } else { '_' });
+    Cow::Owned(mapped.take(TOOL_NAME_CHARS).collect())
 }
 
 /// Parts as one text, a line feed between them.

@@ -9,6 +9,9 @@ use crate::limits::{ERROR_BODY_BYTES, ERROR_EXCERPT_CHARS};
 use agentx_core::json::{ScanLimits, Scanner, Value};
 use agentx_core::model::{ErrorCategory, ModelFailure};
 
+#[cfg(test)]
+mod tests;
+
 /// A failed attempt and what may be done about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
@@ -125,8 +128,10 @@ pub(crate) fn of_status(status: u16, body: &[u8]) -> Failure {
         .scan(body, &ScanLimits::DEFAULT)
         .map(Report::read)
         .ok();
+    let cut = body.len() >= ERROR_BODY_BYTES;
     let words = match &report {
         Some(report) => report.message.as_deref().and_then(excerpt),
+        None if cut => cut_message(body).or_else(|| plain_text(body).and_then(excerpt)),
         None => plain_text(body).and_then(excerpt),
     };
     let quota = report.is_some_and(|report| report.out_of_quota());
@@ -134,6 +139,8 @@ pub(crate) fn of_status(status: u16, body: &[u8]) -> Failure {
     if let Some(words) = words {
         message.push_str(": ");
         message.push_str(&words);
+    } else if cut {
+        message.push_str(&format!(" and over {ERROR_BODY_BYTES} bytes"));
     } else if (300..400).contains(&status) {
         message.push_str(": redirects are not followed");
     }
@@ -193,12 +200,48 @@ fn text(value: Value<'_>) -> Option<String> {
     value.as_str().map(|text| text.decode_lossy().into_owned())
 }
 
-/// A short body that is neither JSON nor markup.
-fn plain_text(body: &[u8]) -> Option<&str> {
-    if body.len() >= ERROR_BODY_BYTES {
+/// The message of a JSON body that was cut: the first text of that name that
+/// has begun, without the word in which it ends.
+fn cut_message(body: &[u8]) -> Option<String> {
+    let text = body.utf8_chunks().next()?.valid();
+    if !text.trim_start().starts_with('{') {
         return None;
     }
-    let text = std::str::from_utf8(body).ok()?.trim();
+    let mut scanner = Scanner::new();
+    text.match_indices("\"message\"").find_map(|(at, name)| {
+        let value = text.get(at + name.len()..)?.trim_start();
+        let value = value.strip_prefix(':')?.trim_start().strip_prefix('"')?;
+        let words = excerpt(&beginning(value, &mut scanner)?)?;
+        Some(words)
+    })
+}
+
+/// The text of a string whose opening quote is taken off and which may have no end.
+fn beginning(raw: &str, scanner: &mut Scanner) -> Option<String> {
+    let mut escaped = false;
+    let end = raw.bytes().position(|byte| {
+        let ends = byte == b'"' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        ends
+    });
+    // Without an end the last word may be half a word, and half an escape.
+    let whole = match end {
+        Some(end) => raw.get(..end)?,
+        None => raw.get(..raw.rfind(' ')?)?,
+    };
+    let quoted = format!("\"{whole}\"");
+    let value = scanner.scan(quoted.as_bytes(), &ScanLimits::DEFAULT).ok()?;
+    text(value)
+}
+
+/// A body that is neither JSON nor markup.
+fn plain_text(body: &[u8]) -> Option<&str> {
+    let text = if body.len() < ERROR_BODY_BYTES {
+        std::str::from_utf8(body).ok()?
+    } else {
+        body.utf8_chunks().next()?.valid()
+    };
+    let text = text.trim();
     let plain = !text.starts_with(['<', '{', '[', '"']);
     plain.then_some(text)
 }
@@ -223,126 +266,4 @@ pub(crate) fn excerpt(text: &str) -> Option<String> {
         out.push_str(word);
     }
     (!out.is_empty()).then_some(out)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::http::FailureKind;
-
-    fn message(status: u16, body: &str) -> String {
-        of_status(status, body.as_bytes()).model.message
-    }
-
-    // covers: DEC-41
-    #[test]
-    fn statuses_have_their_categories() {
-        for (status, category) in [
-            (401, ErrorCategory::AuthenticationFailed),
-            (403, ErrorCategory::AuthenticationFailed),
-            (402, ErrorCategory::BillingError),
-            (429, ErrorCategory::RateLimit),
-            (400, ErrorCategory::InvalidRequest),
-            (404, ErrorCategory::InvalidRequest),
-            (500, ErrorCategory::ServerError),
-            (529, ErrorCategory::ServerError),
-            (302, ErrorCategory::Unknown),
-        ] {
-            let failure = of_status(status, b"");
-            assert_eq!(failure.model.category, category, "{status}");
-            assert_eq!(failure.model.status, Some(status));
-        }
-    }
-
-    #[test]
-    fn the_usual_error_shapes_are_read() {
-        for body in [
-            r#"{"error":{"message":"too long","type":"invalid_request_error","code":null}}"#,
-            r#"{"error":"too long"}"#,
-            r#"{"object":"error","message":"too long","code":400}"#,
-            r#"{"detail":"too long"}"#,
-            " too\n long ",
-        ] {
-            assert_eq!(
-                message(400, body),
-                "the model API answered with status 400: too long",
-                "{body}"
-            );
-        }
-        for body in [
-            "",
-            "{}",
-            "null",
-            "{\"error\":",
-            "<html>too long</html>",
-            "\u{1}",
-        ] {
-            assert_eq!(
-                message(400, body),
-                "the model API answered with status 400",
-                "{body}"
-            );
-        }
-    }
-
-    #[test]
-    fn an_excerpt_never_ends_inside_a_word() {
-        let key = "sk-SENTINEL-4471-Zq9";
-        for lead in 470..505 {
-            let text = format!("{} {key} supplied", "x".repeat(lead));
-            let shown = excerpt(&text).unwrap_or_default();
-            let rest = shown.replace(key, "");
-            assert!(!rest.contains("sk-"), "{shown}");
-            assert!(shown.chars().count() <= ERROR_EXCERPT_CHARS + 2);
-        }
-        assert_eq!(excerpt(&"x".repeat(ERROR_EXCERPT_CHARS + 1)), None);
-    }
-
-    #[test]
-    fn stream_errors_are_sorted_by_code_and_type() {
-        let of = |text: &str| {
-            of_stream(
-                Scanner::new()
-                    .scan(text.as_bytes(), &ScanLimits::DEFAULT)
-                    .unwrap(),
-            )
-        };
-        let numeric = of(r#"{"error":{"code":502,"message":"upstream"}}"#);
-        assert_eq!(
-            (numeric.model.category, numeric.model.status),
-            (ErrorCategory::ServerError, Some(502))
-        );
-        assert!(numeric.transient);
-        let typed = of(r#"{"error":{"type":"rate_limit_error","message":"slow down"}}"#);
-        assert_eq!(
-            (typed.model.category, typed.model.status),
-            (ErrorCategory::RateLimit, None)
-        );
-        let coded = of(r#"{"error":{"type":"x","code":"invalid_api_key"}}"#);
-        assert_eq!(coded.model.category, ErrorCategory::AuthenticationFailed);
-        assert!(!coded.transient);
-        assert_eq!(of("{}").model.category, ErrorCategory::ServerError);
-    }
-
-    #[test]
-    fn an_empty_purse_is_not_asked_again() {
-        let body =
-            br#"{"error":{"message":"x","type":"insufficient_quota","code":"insufficient_quota"}}"#;
-        assert!(!of_status(429, body).transient);
-        assert!(of_status(429, b"{}").transient);
-    }
-
-    // covers: DEC-41
-    #[test]
-    fn a_cut_is_the_servers_failure_and_no_connection_is_unknown() {
-        let of = |kind, began| {
-            let failure = TransportFailure { kind, text: "x" };
-            of_transport(failure, began).model.category
-        };
-        assert_eq!(of(FailureKind::Cut, true), ErrorCategory::ServerError);
-        assert_eq!(of(FailureKind::Timeout, true), ErrorCategory::ServerError);
-        assert_eq!(of(FailureKind::Cut, false), ErrorCategory::ServerError);
-        assert_eq!(of(FailureKind::Connect, false), ErrorCategory::Unknown);
-        assert_eq!(of(FailureKind::Timeout, false), ErrorCategory::Unknown);
-    }
 }

@@ -20,6 +20,9 @@ pub const ANSWER_ITEMS: usize = 1024;
 /// Bytes of a message or call id that are taken from a provider.
 pub const ID_BYTES: usize = 512;
 
+/// Characters of a call's name that every API takes back.
+pub const TOOL_NAME_CHARS: usize = 64;
+
 /// Bytes of the body of an HTTP error that are read.
 pub const ERROR_BODY_BYTES: usize = 16 << 10;
 

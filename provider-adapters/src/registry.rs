@@ -91,6 +91,17 @@ impl Registry {
             .filter_map(|entry| entry.api_key.as_ref())
     }
 
+    /// Refuses keys that the names, words and punctuation of records spell by
+    /// themselves, whatever a session says (DEC-30). `words` holds every name and
+    /// word of those records.
+    ///
+    /// # Errors
+    ///
+    /// The entry and the member.
+    pub fn check_frames(&self, words: &str) -> Result<(), RegistryError> {
+        guard::check_frames(&self.entries, words)
+    }
+
     /// Routing values of all entries that the guard of `system/init`, the
     /// initialize answer and discovery looks for beside the keys (DEC-30).
     pub fn routing_values(&self) -> impl Iterator<Item = &str> {

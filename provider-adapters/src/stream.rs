@@ -6,7 +6,7 @@ use crate::failure::{self, Failure};
 use crate::limits::ANSWER_BYTES;
 use crate::sse;
 use agentx_core::json::{Object, ScanLimits, Scanner, Value};
-use agentx_core::model::Delta;
+use agentx_core::model::{Delta, Usage};
 use std::fmt;
 use std::ops::ControlFlow;
 
@@ -138,9 +138,79 @@ impl Room {
     }
 }
 
-/// A number of tokens. Some servers write it with a fraction of zero.
-pub(crate) fn token_count(value: Value<'_>) -> Option<u64> {
-    let text = value.as_number()?;
+/// The provider's reports of tokens for one answer. The last that says
+/// something counts.
+#[derive(Debug, Default)]
+pub(crate) struct Reports {
+    last: Option<Usage>,
+}
+
+impl Reports {
+    /// Takes what one event reports. A report of noughts says nothing: there is
+    /// no prompt without tokens.
+    pub(crate) fn take(&mut self, report: Result<Option<Usage>, Unreadable>, out: &mut Vec<Delta>) {
+        match report {
+            Ok(None) => {}
+            Ok(Some(usage)) => {
+                if usage != Usage::ZERO && self.last != Some(usage) {
+                    self.last = Some(usage);
+                    out.push(Delta::Usage(usage));
+                }
+            }
+            Err(Unreadable) => {
+                self.last = None;
+                out.push(Delta::UsageUnknown);
+            }
+        }
+    }
+}
+
+/// A count of tokens that is no count: negative, broken or too large.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unreadable;
+
+/// Reads a report whose total for the prompt holds what was read from and
+/// written to a cache. `None` when it names neither of its two totals.
+pub(crate) fn report_with_totals(
+    usage: Object<'_>,
+    prompt: &str,
+    answer: &str,
+) -> Result<Option<Usage>, Unreadable> {
+    let totals = (
+        token_count(Some(usage), prompt)?,
+        token_count(Some(usage), answer)?,
+    );
+    let (total, output) = match totals {
+        (None, None) => return Ok(None),
+        (Some(prompt), Some(answer)) => (prompt, answer),
+        _ => return Err(Unreadable),
+    };
+    let details = |of: &str| {
+        let group = usage.get(&format!("{of}_details"));
+        group.and_then(Value::as_object)
+    };
+    let count = |of, name| token_count(details(of), name).map(Option::unwrap_or_default);
+    let read = count(prompt, "cached_tokens")?.min(total);
+    let written = count(prompt, "cache_write_tokens")?.min(total - read);
+    Ok(Some(Usage {
+        input_tokens: total - read - written,
+        output_tokens: output,
+        cache_creation_input_tokens: written,
+        cache_read_input_tokens: read,
+        reasoning_output_tokens: count(answer, "reasoning_tokens")?,
+    }))
+}
+
+/// A number of tokens; `None` when it is absent or null. Some servers write it
+/// with a fraction of zero.
+pub(crate) fn token_count(of: Option<Object<'_>>, name: &str) -> Result<Option<u64>, Unreadable> {
+    let Some(value) = of.and_then(|of| of.get(name)) else {
+        return Ok(None);
+    };
+    if value.is_null() {
+        return Ok(None);
+    }
+    let text = value.as_number().ok_or(Unreadable)?;
     let whole = text.split_once('.').map_or(text, |(whole, zeros)| {
         if zeros.bytes().all(|b| b == b'0') {
             whole
@@ -148,5 +218,5 @@ pub(crate) fn token_count(value: Value<'_>) -> Option<u64> {
             text
         }
     });
-    whole.parse().ok()
+    whole.parse().map(Some).map_err(|_| Unreadable)
 }

@@ -11,15 +11,22 @@ use alloc::vec::Vec;
 /// Exit status once the output is closed for good (DEC-20).
 const LATCHED: u8 = 1;
 
+/// Exit status of a session whose input could not be read to its end.
+const INPUT_LOST: u8 = 1;
+
 /// The exit status of a process whose session told `exit`, or ended without one.
 ///
 /// A session is over before its last records are written, and takes nothing
 /// more then; `output_failed` says that they could not be (DEC-11, DEC-20).
+/// `input_failed` says that the input broke off: for the session that is its
+/// end, but what was to come is lost, as with input that is malformed.
 #[must_use]
-pub const fn exit_status(exit: Option<u8>, output_failed: bool) -> u8 {
+pub const fn exit_status(exit: Option<u8>, input_failed: bool, output_failed: bool) -> u8 {
     match exit {
-        Some(status) if !output_failed => status,
-        _ => LATCHED,
+        Some(_) if output_failed => LATCHED,
+        Some(0) if input_failed => INPUT_LOST,
+        Some(status) => status,
+        None => LATCHED,
     }
 }
 
@@ -97,6 +104,7 @@ impl AgentSession {
             text: String::new(),
             errors,
             is_error: true,
+            at_limit: false,
         };
         self.out.push_back(Output::Event(Event::TurnEnded(report)));
     }

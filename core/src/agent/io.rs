@@ -86,6 +86,8 @@ pub struct TurnReport {
     pub errors: Vec<String>,
     /// Whether the result record says error.
     pub is_error: bool,
+    /// Whether `text` ends where the output limit was reached (DEC-41).
+    pub at_limit: bool,
 }
 
 /// A line for the operator, safe to show.

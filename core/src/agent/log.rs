@@ -96,6 +96,7 @@ fn write_delta(line: Line, delta: &Delta) -> Line {
             .number(usage.cache_creation_input_tokens)
             .number(usage.cache_read_input_tokens)
             .number(usage.reasoning_output_tokens),
+        Delta::UsageUnknown => line.word("usage_unknown"),
         Delta::Stop(stop) => {
             let word = STOPS.iter().find(|(_, known)| known == stop);
             line.word("stop").word(word.map_or("", |(word, _)| word))
@@ -218,6 +219,7 @@ fn read_delta(words: &mut Words<'_>) -> Result<Delta, LogFault> {
             cache_read_input_tokens: words.number()?,
             reasoning_output_tokens: words.number()?,
         }),
+        "usage_unknown" => Delta::UsageUnknown,
         "stop" => {
             let word = words.word()?;
             let stop = STOPS.iter().find(|(known, _)| *known == word);
@@ -363,6 +365,7 @@ mod tests {
                 index: 3,
                 text: "{\"a\": 1}".into(),
             }),
+            delta(Delta::UsageUnknown),
             delta(Delta::Usage(Usage {
                 input_tokens: 1,
                 output_tokens: 2,

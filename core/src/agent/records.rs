@@ -146,8 +146,11 @@ pub(super) fn error_of(outcome: TurnOutcome) -> (ErrorSubtype, ResultStop, Strin
             let text = format!("the limit of {limit} model requests for one prompt is reached");
             (ErrorSubtype::MaxTurns, ResultStop::MaxTurns, text)
         }
-        TurnOutcome::Budget => {
-            let text = "the budget of this process is spent".to_string();
+        TurnOutcome::Budget { estimated } => {
+            let mut text = "the budget of this process is spent".to_string();
+            if estimated {
+                text.push_str(": by an estimate, since tokens were not reported");
+            }
             (ErrorSubtype::MaxBudgetUsd, ResultStop::MaxBudget, text)
         }
         TurnOutcome::Cancelled | TurnOutcome::Done { .. } => {

@@ -6,7 +6,7 @@ use super::{partial, records};
 use crate::agent_loop::{FinishedBlock, LoopInput, Step, Streamed, TurnEnd, TurnOutcome};
 use crate::effect::{EffectId, Request, Verdict};
 use crate::machine::Machine as _;
-use crate::model::{Delta, ModelFailure, ModelOutcome, ModelRequest};
+use crate::model::{Delta, ModelFailure, ModelOutcome, ModelRequest, StopReason};
 use crate::schema::Money;
 use crate::schema::outbound::{
     Outbound, PermissionDenial, ResultRecord, ResultStop, SessionState, StateChanged,
@@ -273,6 +273,7 @@ impl AgentSession {
                     text: text.clone(),
                     errors: Vec::new(),
                     is_error: false,
+                    at_limit: stop == StopReason::MaxTokens,
                 };
                 return (
                     records::success(provider, ResultStop::of(stop), text, books, uuid),
@@ -281,7 +282,7 @@ impl AgentSession {
             }
             outcome @ (TurnOutcome::Failed(_)
             | TurnOutcome::MaxTurns(_)
-            | TurnOutcome::Budget
+            | TurnOutcome::Budget { .. }
             | TurnOutcome::Cancelled) => records::error_of(outcome),
         };
         // Put together from words of ours and of the provider.
@@ -290,6 +291,7 @@ impl AgentSession {
             text: String::new(),
             errors: vec![error.clone()],
             is_error: true,
+            at_limit: false,
         };
         (
             records::error(provider, subtype, stop, error, books, uuid),

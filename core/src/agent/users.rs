@@ -137,6 +137,7 @@ impl AgentSession {
             text: String::new(),
             errors: vec![reason],
             is_error: true,
+            at_limit: false,
         };
         self.out.push_back(Output::Event(Event::TurnEnded(report)));
     }

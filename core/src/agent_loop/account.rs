@@ -17,6 +17,12 @@ pub struct Pricing {
 }
 
 impl Pricing {
+    /// Whether any number of tokens costs nothing.
+    #[must_use]
+    pub const fn is_free(&self) -> bool {
+        self.input == 0 && self.output == 0 && self.cache_read == 0 && self.cache_write == 0
+    }
+
     /// What `usage` costs, in 10^-12 USD; stops at the largest amount.
     #[must_use]
     pub fn cost(&self, usage: &Usage) -> u128 {
@@ -32,14 +38,33 @@ impl Pricing {
     }
 }
 
+/// What is known of the tokens of one answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tokens {
+    /// The provider's report of the whole answer.
+    Reported(Usage),
+    /// There is no such report.
+    Unreported {
+        /// What was told before the answer was lost, or zero.
+        told: Usage,
+        /// An estimate on the high side; stands for the budget alone.
+        estimate: Usage,
+    },
+}
+
 /// What one prompt used so far, and what the process has spent.
 #[derive(Clone, Debug)]
 pub(crate) struct Account {
     pricing: Option<Pricing>,
     budget: Option<u128>,
-    /// All prompts before and the current one, in 10^-12 USD.
+    /// All prompts before and the current one, in 10^-12 USD; holds estimates
+    /// for what was not reported.
     spent: u128,
+    /// Whether `spent` holds an estimate.
+    estimated: bool,
     usage: Usage,
+    /// Whether an answer of the current prompt was not reported.
+    unreported: bool,
     requests: u32,
 }
 
@@ -50,7 +75,9 @@ impl Account {
             pricing,
             budget,
             spent: 0,
+            estimated: false,
             usage: Usage::ZERO,
+            unreported: false,
             requests: 0,
         }
     }
@@ -58,6 +85,7 @@ impl Account {
     /// Starts the books of the next prompt (DEC-27).
     pub(crate) const fn next_prompt(&mut self) {
         self.usage = Usage::ZERO;
+        self.unreported = false;
         self.requests = 0;
     }
 
@@ -67,11 +95,25 @@ impl Account {
     }
 
     /// Adds what an answer used, complete or not.
-    pub(crate) fn answer(&mut self, usage: &Usage) {
-        self.usage.add(usage);
-        if let Some(pricing) = &self.pricing {
-            self.spent = self.spent.saturating_add(pricing.cost(usage));
-        }
+    pub(crate) fn answer(&mut self, tokens: Tokens) {
+        let charge = match tokens {
+            Tokens::Reported(usage) => {
+                self.usage.add(&usage);
+                self.price(&usage)
+            }
+            Tokens::Unreported { told, estimate } => {
+                self.usage.add(&told);
+                self.unreported = true;
+                self.estimated = true;
+                self.price(&told).max(self.price(&estimate))
+            }
+        };
+        self.spent = self.spent.saturating_add(charge);
+    }
+
+    fn price(&self, usage: &Usage) -> u128 {
+        let pricing = self.pricing.as_ref();
+        pricing.map_or(0, |pricing| pricing.cost(usage))
     }
 
     /// Whether the process has spent its budget.
@@ -79,15 +121,22 @@ impl Account {
         self.budget.is_some_and(|budget| self.spent >= budget)
     }
 
-    /// Tokens of the current prompt.
+    /// Whether what the process has spent is an estimate in part.
+    pub(crate) const fn estimated(&self) -> bool {
+        self.estimated
+    }
+
+    /// Tokens of the current prompt, as far as they were reported.
     pub(crate) const fn usage(&self) -> Usage {
         self.usage
     }
 
-    /// Cost of the current prompt; `None` when no price is known.
+    /// Cost of the current prompt; `None` when no price is known, or not all of
+    /// its tokens are, unless any number of them costs nothing (WIRE-012).
     pub(crate) fn cost(&self) -> Option<u128> {
         self.pricing
             .as_ref()
+            .filter(|pricing| !self.unreported || pricing.is_free())
             .map(|pricing| pricing.cost(&self.usage))
     }
 
@@ -110,7 +159,7 @@ mod tests {
             ..Usage::default()
         };
         let mut unknown = Account::new(None, None);
-        unknown.answer(&usage);
+        unknown.answer(Tokens::Reported(usage));
         assert_eq!(unknown.cost(), None);
         let free = Pricing {
             input: 0,
@@ -119,7 +168,7 @@ mod tests {
             cache_write: 0,
         };
         let mut free = Account::new(Some(free), None);
-        free.answer(&usage);
+        free.answer(Tokens::Reported(usage));
         assert_eq!(free.cost(), Some(0));
     }
 
@@ -170,17 +219,64 @@ mod tests {
             output_tokens: 2,
             ..Usage::default()
         };
-        account.answer(&usage);
+        account.answer(Tokens::Reported(usage));
         assert_eq!(
             (account.cost(), account.exhausted()),
             (Some(60_000_000), false)
         );
         account.next_prompt();
         assert_eq!(account.cost(), Some(0));
-        account.answer(&usage);
+        account.answer(Tokens::Reported(usage));
         assert_eq!(
             (account.cost(), account.exhausted()),
             (Some(60_000_000), true)
         );
+    }
+
+    const UNREPORTED: Tokens = Tokens::Unreported {
+        told: Usage {
+            input_tokens: 3,
+            ..Usage::ZERO
+        },
+        estimate: Usage {
+            input_tokens: 40,
+            output_tokens: 10,
+            ..Usage::ZERO
+        },
+    };
+
+    // covers: WIRE-012, DEC-40
+    #[test]
+    fn tokens_that_nobody_reported_cost_an_unknown_sum_and_count_against_the_budget() {
+        let pricing = Pricing {
+            input: 1_000,
+            output: 2_000,
+            cache_read: 0,
+            cache_write: 0,
+        };
+        let mut account = Account::new(Some(pricing), Some(60_000));
+        account.answer(UNREPORTED);
+        assert_eq!((account.cost(), account.exhausted()), (None, true));
+        assert_eq!(
+            (account.usage().input_tokens, account.estimated()),
+            (3, true)
+        );
+        // The next prompt has books of its own, and the budget none.
+        account.next_prompt();
+        assert_eq!((account.cost(), account.exhausted()), (Some(0), true));
+    }
+
+    // covers: WIRE-012
+    #[test]
+    fn what_costs_nothing_costs_nothing_in_any_number() {
+        let pricing = Pricing {
+            input: 0,
+            output: 0,
+            cache_read: 0,
+            cache_write: 0,
+        };
+        let mut account = Account::new(Some(pricing), Some(1));
+        account.answer(UNREPORTED);
+        assert_eq!((account.cost(), account.exhausted()), (Some(0), false));
     }
 }

@@ -102,7 +102,6 @@ pub(crate) struct Finished {
     /// order in which the model began them.
     pub(crate) parts: Vec<Part>,
     pub(crate) stop: StopReason,
-    pub(crate) usage: Usage,
 }
 
 /// A part of an answer that is shown at its end.
@@ -124,6 +123,10 @@ pub(crate) struct Answer {
     /// block before a call, the calls, and all blocks that came after one.
     waiting: Vec<Waiting>,
     usage: Usage,
+    /// Whether `usage` is a report of the whole answer.
+    usage_known: bool,
+    /// Bytes of text, reasoning and arguments that came.
+    bytes: u64,
     stop: Option<StopReason>,
     out: VecDeque<Streamed>,
 }
@@ -168,6 +171,8 @@ impl Answer {
             open: None,
             waiting: Vec::new(),
             usage: Usage::ZERO,
+            usage_known: false,
+            bytes: 0,
             stop: None,
             out: VecDeque::new(),
         }
@@ -183,12 +188,28 @@ impl Answer {
         self.usage
     }
 
+    /// Whether that report accounts for the whole answer.
+    pub(crate) const fn usage_known(&self) -> bool {
+        self.usage_known
+    }
+
+    /// Whether anything of the answer came.
+    pub(crate) const fn started(&self) -> bool {
+        self.started
+    }
+
+    /// Bytes of text, reasoning and arguments that came.
+    pub(crate) const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// Takes one delta. `map_id` gives the session-wide id of a call (DEC-35).
     pub(crate) fn delta(&mut self, delta: Delta, map_id: impl FnOnce(&str) -> Arc<str>) {
         if !self.started && !matches!(delta, Delta::MessageId(_)) {
             self.started = true;
             self.out.push_back(Streamed::Started);
         }
+        self.bytes = self.bytes.saturating_add(content_bytes(&delta));
         match delta {
             Delta::MessageId(id) => {
                 if !id.is_empty() {
@@ -204,7 +225,11 @@ impl Answer {
                 self.call(index, id, &name);
             }
             Delta::CallArguments { index, text } => self.arguments(index, &text),
-            Delta::Usage(usage) => self.usage = usage,
+            Delta::Usage(usage) => {
+                self.usage = usage;
+                self.usage_known = true;
+            }
+            Delta::UsageUnknown => self.usage_known = false,
             Delta::Stop(stop) => self.stop = Some(stop),
         }
     }
@@ -239,11 +264,7 @@ impl Answer {
             });
         }
         self.end(Some(stop));
-        Finished {
-            parts,
-            stop,
-            usage: self.usage,
-        }
+        Finished { parts, stop }
     }
 
     /// Ends an answer that was cut, failed or was cancelled: text and thinking
@@ -436,6 +457,23 @@ impl Answer {
         self.opened += 1;
         number
     }
+}
+
+/// Bytes of what the model said in a delta.
+const fn content_bytes(delta: &Delta) -> u64 {
+    let bytes = match delta {
+        Delta::Text(text)
+        | Delta::Thinking(text)
+        | Delta::RedactedThinking(text)
+        | Delta::CallArguments { text, .. } => text.len(),
+        Delta::CallStart { name, .. } => name.len(),
+        Delta::MessageId(_)
+        | Delta::Signature(_)
+        | Delta::Usage(_)
+        | Delta::UsageUnknown
+        | Delta::Stop(_) => 0,
+    };
+    bytes as u64
 }
 
 impl OpenBlock {

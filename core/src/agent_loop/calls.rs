@@ -66,10 +66,15 @@ fn input(arguments: &str, config: &LoopConfig) -> Result<RawJson, String> {
         max_depth: config.input_depth,
         node_depth: 0,
     };
-    let input = Scanner::new()
+    let mut scanner = Scanner::new();
+    let value = scanner
         .scan(arguments.as_bytes(), &depths)
-        .map(RawJson::from_value)
         .map_err(|error| format!("The arguments of this call are not valid JSON: {error}."))?;
+    // Grammar, but no text (DEC-04): a strict reader would refuse our record.
+    if value.has_unpaired_surrogate() {
+        return Err("The arguments of this call hold an unpaired surrogate escape.".into());
+    }
+    let input = RawJson::from_value(value);
     if !input.is_object() {
         return Err("The arguments of this call are not a JSON object.".into());
     }

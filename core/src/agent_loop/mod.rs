@@ -17,6 +17,7 @@ mod account;
 mod answer;
 mod batch;
 mod calls;
+mod estimate;
 #[cfg(test)]
 mod tests;
 
@@ -33,7 +34,7 @@ use crate::model::{
 };
 use crate::time::Instant;
 use crate::tool::{Access, ToolCall, ToolOutcome, ToolSpec};
-use account::Account;
+use account::{Account, Tokens};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::string::String;
@@ -161,7 +162,8 @@ pub struct TurnEnd {
     pub requests: u32,
     /// Tokens of this prompt.
     pub usage: Usage,
-    /// Cost of this prompt in 10^-12 USD; `None` when no price is known.
+    /// Cost of this prompt in 10^-12 USD; `None` when no price is known, or not
+    /// how many tokens were used (WIRE-012).
     pub cost: Option<u128>,
 }
 
@@ -180,7 +182,11 @@ pub enum TurnOutcome {
     /// The turn limit was reached (DEC-40).
     MaxTurns(u32),
     /// The budget is spent (DEC-40).
-    Budget,
+    Budget {
+        /// Whether that rests on an estimate, since the provider did not report
+        /// the tokens of every answer.
+        estimated: bool,
+    },
     /// Somebody cancelled it.
     Cancelled,
 }
@@ -270,7 +276,7 @@ impl AgentLoop {
         self.prompt_at = self.history.len();
         self.history.push(Arc::new(Message::User(parts)));
         if self.account.exhausted() {
-            self.end(TurnOutcome::Budget);
+            self.end(self.budget_spent());
         } else {
             self.request();
         }
@@ -331,8 +337,9 @@ impl AgentLoop {
     fn finish_answer(&mut self) {
         let finished = self.answer.finish();
         self.show_streamed();
-        self.account.answer(&finished.usage);
-        self.last_usage = Some(finished.usage);
+        let tokens = self.tokens(self.answer.usage_known());
+        self.account.answer(tokens);
+        self.last_usage = self.answer.usage_known().then(|| self.answer.usage());
         if finished.stop == StopReason::ContentFilter {
             for block in blocks_of(finished.parts) {
                 self.show_block(block, None, None);
@@ -368,7 +375,7 @@ impl AgentLoop {
         let text = self.config.guard.redact(&text_of(&self.shown)).into_owned();
         self.keep_shown();
         let outcome = if self.account.exhausted() {
-            TurnOutcome::Budget
+            self.budget_spent()
         } else {
             TurnOutcome::Done { stop, text }
         };
@@ -446,7 +453,7 @@ impl AgentLoop {
         };
         self.history.push(Arc::new(Message::ToolResults(results)));
         if self.account.exhausted() {
-            self.end(TurnOutcome::Budget);
+            self.end(self.budget_spent());
         } else if let Some(limit) = self.config.max_turns
             && self.account.requests() >= limit
         {
@@ -457,6 +464,10 @@ impl AgentLoop {
     }
 
     fn fail(&mut self, failure: ModelFailure) {
+        if self.answer.started() || failure.may_have_run() {
+            let tokens = self.tokens(false);
+            self.account.answer(tokens);
+        }
         self.cut_answer();
         let message = self.config.guard.redact(&failure.message).into_owned();
         self.report_failure(ModelFailure { message, ..failure });
@@ -467,10 +478,29 @@ impl AgentLoop {
         self.end(TurnOutcome::Failed(failure));
     }
 
+    /// What is known of the tokens of the current answer.
+    fn tokens(&self, reported: bool) -> Tokens {
+        let told = self.answer.usage();
+        if reported {
+            return Tokens::Reported(told);
+        }
+        let estimate = Usage {
+            input_tokens: estimate::request(&self.config, &self.history),
+            output_tokens: self.answer.bytes(),
+            ..Usage::ZERO
+        };
+        Tokens::Unreported { told, estimate }
+    }
+
+    const fn budget_spent(&self) -> TurnOutcome {
+        TurnOutcome::Budget {
+            estimated: self.account.estimated(),
+        }
+    }
+
     fn cut_answer(&mut self) {
         let blocks = self.answer.cut();
         self.show_streamed();
-        self.account.answer(&self.answer.usage());
         for block in blocks {
             self.show_block(block, None, None);
         }
@@ -480,7 +510,11 @@ impl AgentLoop {
     fn cancel(&mut self, first: Option<(usize, ToolOutcome)>, reason: &'static str) {
         match self.phase {
             Phase::Idle => return,
-            Phase::Requesting => self.cut_answer(),
+            Phase::Requesting => {
+                let tokens = self.tokens(false);
+                self.account.answer(tokens);
+                self.cut_answer();
+            }
             Phase::Tools => {
                 if let Some((place, outcome)) = first {
                     self.settle(place, outcome);

@@ -347,12 +347,12 @@ fn a_spent_budget_ends_this_prompt_and_every_later_one() {
     assert_eq!(settled(&steps), vec![("c1", true, BUDGET_NOT_RUN)]);
     assert_eq!(
         (&end(&steps).outcome, end(&steps).cost),
-        (&TurnOutcome::Budget, Some(5))
+        (&TurnOutcome::Budget { estimated: false }, Some(5))
     );
     let steps = b.prompt();
     assert_eq!(
         (&end(&steps).outcome, requests(&steps)),
-        (&TurnOutcome::Budget, 0)
+        (&TurnOutcome::Budget { estimated: false }, 0)
     );
 }
 

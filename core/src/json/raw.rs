@@ -2,7 +2,7 @@
 
 use super::error::ScanError;
 use super::scan::{ScanLimits, Scanner};
-use super::value::Value;
+use super::value::{Value, inside};
 use alloc::string::String;
 use alloc::sync::Arc;
 use core::fmt;
@@ -65,6 +65,13 @@ impl RawJson {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Whether a string or name in it has an escape for half of a surrogate pair
+    /// (DEC-04).
+    #[must_use]
+    pub fn has_unpaired_surrogate(&self) -> bool {
+        inside(&self.0).has_unpaired_surrogate()
     }
 
     /// Whether the value is an object.

@@ -9,7 +9,8 @@ use agentx_core::limits::Limits;
 use agentx_core::machine::Machine as _;
 use agentx_core::schema::Money;
 use agentx_core::schema::declare::Json as _;
-use agentx_core::schema::outbound::{ApiKeySource, ReasoningCapabilities};
+use agentx_core::schema::describe;
+use agentx_core::schema::outbound::{ApiKeySource, Outbound, ReasoningCapabilities};
 use agentx_core::schema::payload::{
     InitializePayload, InitializeSession, ProviderDescriptor, ProviderIdentity,
 };
@@ -18,9 +19,10 @@ use agentx_core::time::{Instant, WallTime};
 use agentx_providers::provider;
 use agentx_providers::registry::{Descriptor, Entry, Registry};
 use agentx_pump::http1;
-use agentx_pump::tls::TrustStore;
+use agentx_pump::tls::{TrustStore, check_ca_file};
 use agentx_pump::world::World;
 use agentx_tools::{Toolbox, ToolboxConfig};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -66,6 +68,12 @@ impl Parts<'_> {
                 "--max-budget-usd: expected prices, but auth.json has no pricing for id {:?}",
                 &*self.entry.id
             )));
+        }
+        if let Some(path) = &self.entry.ca_file {
+            check_ca_file(Path::new(path.as_str())).map_err(|fault| {
+                let id = &*self.entry.id;
+                Refusal::new(format_args!("auth.json: id {id:?}: ca_file: {fault}"))
+            })?;
         }
         let provider = provider::Provider::build(self.entry, self.script.as_deref())?;
         let config = self.config()?;
@@ -157,6 +165,7 @@ impl Parts<'_> {
     /// nothing is written yet (DEC-30). The session's own guard would find the
     /// same, but only to end it.
     fn check_public(&self, config: &Config) -> Result<(), Refusal> {
+        self.registry.check_frames(&frames())?;
         let unguarded = Config {
             credentials: Guard::default(),
             metadata: Guard::default(),
@@ -172,6 +181,16 @@ impl Parts<'_> {
         let answer = config.initialize.to_raw().map_err(Refusal::new)?;
         Ok(self.registry.check_public(answer.as_str())?)
     }
+}
+
+/// Every name and word of the records that a session may write.
+fn frames() -> String {
+    let schemas = Outbound::RECORDS
+        .iter()
+        .filter_map(|(name, ..)| describe::record_schema(name));
+    schemas
+        .map(|schema| String::from_utf8_lossy(&schema).into_owned())
+        .collect()
 }
 
 /// The one output style there is.

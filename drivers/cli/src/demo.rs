@@ -20,8 +20,7 @@ use agentx_tools::ToolboxConfig;
 use folder::Folder;
 use host::DemoHost;
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use transcript::Style;
 
 /// The registry that the demo runs on.
@@ -73,11 +72,8 @@ pub(crate) fn run(output: OutputFormat) -> Result<u8, Refusal> {
         OutputFormat::Text if crate::wants_colour() => Style::Coloured,
         OutputFormat::Text => Style::Plain,
     };
-    let unread = Arc::new(AtomicBool::new(false));
+    let unread = Arc::new(OnceLock::new());
     let host = DemoHost::new(style, folder.name(), io::stdout(), Arc::clone(&unread));
     let status = session::drive(session, world, Stdio::Host(Box::new(host)));
-    if unread.load(Ordering::Relaxed) {
-        return Ok(crate::FAILED);
-    }
-    Ok(status)
+    Ok(unread.get().map_or(status, crate::unwritable))
 }

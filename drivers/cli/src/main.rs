@@ -62,7 +62,7 @@ fn say(text: &str) -> u8 {
     let said = stdout.write_all(text.as_bytes());
     match said.and_then(|()| stdout.flush()) {
         Ok(()) => 0,
-        Err(_) => FAILED,
+        Err(error) => unwritable(&error),
     }
 }
 
@@ -70,6 +70,15 @@ fn say(text: &str) -> u8 {
 fn wants_colour() -> bool {
     let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     io::stdout().is_terminal() && !forbidden
+}
+
+/// stdout takes nothing, outside of a session, which tells of that itself. A
+/// reader that has seen enough and left needs no word.
+fn unwritable(error: &io::Error) -> u8 {
+    if error.kind() != io::ErrorKind::BrokenPipe {
+        complain(format_args!("error: stdout cannot be written: {error}"));
+    }
+    FAILED
 }
 
 /// Says one line on stderr. One that cannot be written changes nothing.

@@ -128,11 +128,11 @@ pub(crate) struct Options {
     #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = crate::money::dollars)]
     max_budget_usd: Option<Money>,
 
-    /// Echo user records and matched control responses
+    /// Echo user records and matched control responses; stream-json only
     #[arg(long)]
     replay_user_messages: bool,
 
-    /// Write answers piece by piece as they come, too
+    /// Write answers piece by piece as they come, too; stream-json only
     #[arg(long)]
     include_partial_messages: bool,
 

@@ -152,7 +152,10 @@ fn working_directory(told: Option<&Path>) -> Result<String, Refusal> {
 fn one_shot(prompt: String, output: OutputFormat) -> Stdio {
     let prompts = vec![prompt];
     match output {
-        OutputFormat::Text => Stdio::Text { prompts },
+        OutputFormat::Text => Stdio::Text {
+            prompts,
+            terminal: io::stdout().is_terminal(),
+        },
         OutputFormat::StreamJson => Stdio::Records {
             prompts,
             stdin: false,

@@ -209,6 +209,7 @@ impl<M: for<'a> Machine<Input<'a> = Input<'a>, Output = Output>> Drive<M> {
             return;
         }
         let now = self.now();
+        let _span = tracing::debug_span!("request", effect = self.books.id.0).entered();
         // The run refuses what a socket still says after its end: it means nothing.
         self.panicked = contained(|| self.run.handle(now, input)).is_none();
     }

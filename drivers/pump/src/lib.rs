@@ -20,5 +20,6 @@ pub mod pump;
 pub mod queue;
 pub mod signals;
 pub mod stdio;
+pub mod terminal;
 pub mod tls;
 pub mod world;

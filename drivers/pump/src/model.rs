@@ -50,6 +50,8 @@ pub struct ModelRun {
     lag: Duration,
     begun: bool,
     over: bool,
+    /// Connections asked for so far, one for each attempt.
+    attempts: u32,
     out: VecDeque<Output>,
 }
 
@@ -78,11 +80,19 @@ impl ModelRun {
             lag: Duration::ZERO,
             begun: false,
             over: false,
+            attempts: 0,
             out: VecDeque::new(),
         }
     }
 
     fn dial(&mut self, request: HttpRequest) {
+        self.attempts += 1;
+        tracing::debug!(
+            attempt = self.attempts,
+            tls = request.scheme == Scheme::Https,
+            body = request.body.len(),
+            "attempt begins"
+        );
         self.out.push_back(Output::Connect(Target {
             host: request.host.clone(),
             port: request.port,
@@ -121,6 +131,7 @@ impl ModelRun {
     fn fail(&mut self, failure: TransportFailure) -> Result<(), Misuse> {
         self.close();
         let failure = convert::failure(failure);
+        tracing::debug!(attempt = self.attempts, kind = ?failure.kind, "attempt failed");
         self.tell_call(call::Input::Http(HttpEvent::Failed(failure)))
     }
 
@@ -258,19 +269,25 @@ impl ModelRun {
         }
     }
 
-    fn pieces(&mut self, mut text: String, delta: impl Fn(String) -> Delta) {
-        while text.len() > DELTA_BYTES {
-            let rest = text.split_off(text.floor_char_boundary(DELTA_BYTES));
-            self.out.push_back(Output::Delta(delta(text)));
-            text = rest;
+    /// Hands text on in pieces, each with room for itself alone: a piece cut off
+    /// in place would keep the room of all that stood behind it.
+    fn pieces(&mut self, text: String, delta: impl Fn(String) -> Delta) {
+        if text.len() <= DELTA_BYTES {
+            return self.out.push_back(Output::Delta(delta(text)));
         }
-        self.out.push_back(Output::Delta(delta(text)));
+        let mut rest = text.as_str();
+        while !rest.is_empty() {
+            let (piece, after) = rest.split_at(rest.floor_char_boundary(DELTA_BYTES));
+            self.out.push_back(Output::Delta(delta(piece.to_owned())));
+            rest = after;
+        }
     }
 
     fn take_exchange(&mut self, output: http1::Output) -> Result<(), Misuse> {
         match output {
             http1::Output::Write(bytes) => self.out.push_back(Output::Write(bytes)),
             http1::Output::Head { status, headers } => {
+                tracing::debug!(attempt = self.attempts, status, "answer begins");
                 let event = HttpEvent::Head {
                     status,
                     headers: &headers,

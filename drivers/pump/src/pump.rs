@@ -13,6 +13,7 @@
 //! Threads and runs answer through a [`Post`]; the runtime makes it from its
 //! own channel, queues first and wakes then.
 
+mod trace;
 mod wire;
 mod workers;
 
@@ -21,6 +22,7 @@ use crate::drive;
 use crate::model::ModelRun;
 use crate::signals;
 use crate::stdio::{Flushed, Log};
+use crate::terminal::printable;
 use crate::world::{Stdio, World};
 use agentx_core::agent::{
     self, AgentSession, Command, Diagnostic, Event, Input, Output, Severity, TurnReport,
@@ -48,6 +50,8 @@ pub enum News {
     Input(Vec<u8>),
     /// stdin ended.
     InputEnd,
+    /// stdin cannot be read on, and why.
+    InputFailed(String),
     /// So many bytes of stdout were written.
     Wrote(usize),
     /// stdout failed.
@@ -89,6 +93,10 @@ const FLUSH_GRACE: Duration = Duration::from_secs(2);
 /// How long tools may take to be reaped after they were killed.
 const KILL_GRACE: Duration = Duration::from_millis(250);
 
+/// What a run of one prompt says about an answer that is cut at its limit.
+const CUT_SHORT: &str =
+    "agentx: warning: the answer reached its limit of tokens and is cut short (max_tokens)";
+
 /// A session at work.
 pub struct Pump {
     session: AgentSession,
@@ -107,6 +115,7 @@ pub struct Pump {
     runs: BTreeSet<EffectId>,
     signalled: bool,
     input_ended: bool,
+    input_failed: bool,
     /// That stdout failed was told already.
     failure_told: bool,
     exit: Option<u8>,
@@ -157,6 +166,7 @@ impl Pump {
             runs: BTreeSet::new(),
             signalled: false,
             input_ended: false,
+            input_failed: false,
             failure_told: false,
             exit: None,
         };
@@ -203,7 +213,7 @@ impl Pump {
     /// Takes news of a thread.
     pub fn take(&mut self, news: News) {
         match news {
-            News::Input(_) | News::InputEnd => {
+            News::Input(_) | News::InputEnd | News::InputFailed(_) => {
                 self.held.push_back(news);
                 self.take_held();
             }
@@ -267,7 +277,8 @@ impl Pump {
             Some(Flushed::Whole | Flushed::Failed) | None => {}
         }
         self.log.finish();
-        agent::exit_status(self.exit, flushed == Some(Flushed::Failed))
+        let output_failed = flushed == Some(Flushed::Failed);
+        agent::exit_status(self.exit, self.input_failed, output_failed)
     }
 
     /// Feeds the pieces of input that wait, while the session wants them.
@@ -279,6 +290,12 @@ impl Pump {
                 News::Input(piece) => {
                     self.feed(Input::Bytes(&piece));
                     self.wire.taken();
+                }
+                News::InputFailed(cause) => {
+                    self.input_failed = true;
+                    let text = format!("agentx: error: stdin cannot be read: {cause}");
+                    self.log.line(&text);
+                    self.end_input();
                 }
                 _ => self.end_input(),
             }
@@ -311,6 +328,7 @@ impl Pump {
         if self.exit.is_some() {
             return;
         }
+        trace::input(&input);
         let now = self.now();
         if let Err(misuse) = self.session.handle(now, input) {
             // A bug of ours; the session has not changed.
@@ -320,6 +338,7 @@ impl Pump {
 
     fn drain(&mut self) {
         while let Some(output) = self.session.poll() {
+            trace::output(&output);
             match output {
                 Output::Transmit(record) => self.transmit(record.into_bytes()),
                 Output::Start(id, request) => self.start_effect(id, request),
@@ -392,12 +411,27 @@ impl Pump {
     }
 
     fn event(&mut self, event: Event) {
-        let Event::TurnEnded(TurnReport { text, errors, .. }) = event else {
+        let Event::TurnEnded(report) = event else {
             return;
         };
-        if let Wire::Text { writer } = &self.wire {
+        tracing::info!(failed = report.is_error, "turn ended");
+        let TurnReport {
+            text,
+            errors,
+            at_limit,
+            ..
+        } = report;
+        if let Wire::Text { writer, terminal } = &self.wire {
             if !text.is_empty() {
-                writer.send(format!("{text}\n").into_bytes());
+                let shown = if *terminal {
+                    printable(&text)
+                } else {
+                    text.as_str().into()
+                };
+                writer.send(format!("{shown}\n").into_bytes());
+            }
+            if at_limit {
+                self.log.line(CUT_SHORT);
             }
             for error in errors {
                 self.log.line(&format!("agentx: error: {error}"));

@@ -70,9 +70,11 @@ pub fn read(input: impl Read + Send + 'static, post: Post) -> io::Result<Gate> {
         loop {
             let mut piece = vec![0; READ_BYTES];
             let read = contained(|| again(|| input.read(&mut piece)));
-            // A stream that cannot be read has ended, like one that was closed.
-            let Some(Ok(count @ 1..)) = read else {
-                return post(News::InputEnd);
+            let count = match read {
+                Some(Ok(0)) => return post(News::InputEnd),
+                Some(Ok(count)) => count,
+                Some(Err(error)) => return post(News::InputFailed(cause(&error))),
+                None => return post(News::InputFailed("the reader failed inside".to_owned())),
             };
             piece.truncate(count);
             post(News::Input(piece));
@@ -80,6 +82,14 @@ pub fn read(input: impl Read + Send + 'static, post: Post) -> io::Result<Gate> {
         }
     })?;
     Ok(gate)
+}
+
+/// An error in the system's own words; those of an embedder's stream may hold anything.
+fn cause(error: &io::Error) -> String {
+    match error.raw_os_error() {
+        Some(code) => io::Error::from_raw_os_error(code).to_string(),
+        None => error.kind().to_string(),
+    }
 }
 
 /// Does `io` until it is neither interrupted nor asked to come back. The latter

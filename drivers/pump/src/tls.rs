@@ -10,4 +10,4 @@ mod trust;
 
 pub use fault::TlsFault;
 pub use transform::{Channel, Received, Transform};
-pub use trust::{MAX_CA_FILE_BYTES, TrustStore, client_config};
+pub use trust::{MAX_CA_FILE_BYTES, TrustStore, check_ca_file, client_config};

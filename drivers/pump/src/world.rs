@@ -64,6 +64,9 @@ pub enum Stdio {
     Text {
         /// Prompts, run in order.
         prompts: Vec<String>,
+        /// Whether stdout is a terminal: characters that would steer it are
+        /// then shown and not obeyed. Elsewhere the text stays as it is.
+        terminal: bool,
     },
     /// A host in this process, such as a demo.
     Host(Box<dyn Host>),

@@ -150,7 +150,7 @@ impl Exchange {
             (Stage::Pause { .. } | Stage::Over, _) => {}
             (_, HttpEvent::Failed(failure)) => self.transport_failed(now, failure, out),
             (Stage::Waiting, HttpEvent::Head { status, headers }) => {
-                self.head(now, status, headers);
+                self.head(now, status, headers, out);
             }
             (Stage::Streaming { decoder, .. }, HttpEvent::Body(bytes)) => {
                 let step = decoder.feed(bytes, &mut self.deltas);
@@ -180,8 +180,18 @@ impl Exchange {
         Ok(())
     }
 
-    fn head(&mut self, now: Instant, status: u16, headers: &[(String, String)]) {
+    fn head(
+        &mut self,
+        now: Instant,
+        status: u16,
+        headers: &[(String, String)],
+        out: &mut VecDeque<Output>,
+    ) {
         if (200..300).contains(&status) {
+            if let Some(coding) = coding(headers) {
+                let text = format!("the answer is compressed ({coding}), which was not asked for");
+                return self.fail(Failure::broken_stream(text), out);
+            }
             self.stage = Stage::Streaming {
                 decoder: self.adapter.decoder(),
                 odd_type: odd_type(headers),
@@ -214,6 +224,7 @@ impl Exchange {
             if decoder.begun() {
                 return self.fail(failure, out);
             }
+            // What is no stream of events will be none the next time.
             if let Some(found) = odd_type.take() {
                 failure =
                     Failure::broken_stream(format!("the answer is no event stream but {found}"));
@@ -230,13 +241,8 @@ impl Exchange {
     ) {
         self.running = false;
         match &self.stage {
-            Stage::Streaming { decoder, .. } => {
-                let failure = failure::of_transport(failure, true);
-                if decoder.begun() {
-                    self.fail(failure, out);
-                } else {
-                    self.again_or_fail(now, failure, None, out);
-                }
+            Stage::Streaming { .. } => {
+                self.stream_failed(now, failure::of_transport(failure, true), out);
             }
             // The status says more than the cut.
             Stage::Refused { .. } => self.refused(now, out),
@@ -309,6 +315,18 @@ impl Exchange {
             out.push_back(Output::Abort);
         }
     }
+}
+
+/// The first coding of the content but `identity`. None was asked for.
+fn coding(headers: &[(String, String)]) -> Option<String> {
+    let codings = headers
+        .iter()
+        .filter(|(name, _)| name.eq_ignore_ascii_case("content-encoding"))
+        .flat_map(|(_, value)| value.split(','));
+    codings
+        .map(str::trim)
+        .filter(|coding| !coding.eq_ignore_ascii_case("identity"))
+        .find_map(failure::excerpt)
 }
 
 /// The content type, if one is told and it is not `text/event-stream`.

@@ -4,23 +4,23 @@
 //! finish reason, since not every server sends the former. A body that the
 //! transport cuts is lost even after a finish reason: the report of tokens
 //! comes behind it. Between the two, usage is still read, and the last report
-//! that is not all zeros counts.
+//! that is not all zeros counts; one that cannot be read makes it unknown.
 
 use super::calls::Calls;
 use crate::adapter::Step;
 use crate::failure::Failure;
 use crate::limits::ID_BYTES;
-use crate::stream::{self, Room, token_count};
+use crate::stream::{self, Reports, Room};
 use crate::text::Channel;
 use agentx_core::json::{Kind, Object, Value};
-use agentx_core::model::{Delta, StopReason, Usage};
+use agentx_core::model::{Delta, StopReason};
 
 /// What is known of the answer so far.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
     id_known: bool,
     finish: Option<Finish>,
-    usage: Usage,
+    reports: Reports,
     refused: bool,
     text: Channel,
     thinking: Channel,
@@ -66,15 +66,9 @@ impl Answer {
         if !self.id_known {
             self.message_id(chunk, out);
         }
-        if let Some(usage) = chunk
-            .get("usage")
-            .and_then(Value::as_object)
-            .map(read_usage)
-            && usage != Usage::default()
-            && usage != self.usage
-        {
-            self.usage = usage;
-            out.push(Delta::Usage(usage));
+        if let Some(usage) = chunk.get("usage").and_then(Value::as_object) {
+            let report = stream::report_with_totals(usage, "prompt_tokens", "completion_tokens");
+            self.reports.take(report, out);
         }
         // One answer is asked for, so one choice is looked at.
         let choices = chunk.get("choices").and_then(Value::as_array);
@@ -218,24 +212,5 @@ impl Answer {
             Some(Finish::Done) | None if self.refused => StopReason::Refusal,
             Some(Finish::Done) | None => StopReason::EndTurn,
         }
-    }
-}
-
-/// The prompt's total holds what was read from and written to a cache.
-fn read_usage(usage: Object<'_>) -> Usage {
-    let count = |of: Object<'_>, name: &str| of.get(name).and_then(token_count).unwrap_or(0);
-    let detail = |group: &str, name: &str| {
-        let group = usage.get(group).and_then(Value::as_object);
-        group.map_or(0, |group| count(group, name))
-    };
-    let prompt = count(usage, "prompt_tokens");
-    let read = detail("prompt_tokens_details", "cached_tokens").min(prompt);
-    let written = detail("prompt_tokens_details", "cache_write_tokens").min(prompt - read);
-    Usage {
-        input_tokens: prompt - read - written,
-        output_tokens: count(usage, "completion_tokens"),
-        cache_creation_input_tokens: written,
-        cache_read_input_tokens: read,
-        reasoning_output_tokens: detail("completion_tokens_details", "reasoning_tokens"),
     }
 }

@@ -5,7 +5,7 @@
 //! like are never sent: newer models refuse them.
 
 use super::BodyOptions;
-use crate::body::{Encoder, Pieces, join, result_text};
+use crate::body::{Encoder, Pieces, join, result_text, tool_name};
 use agentx_core::json::Writer;
 use agentx_core::model::{Block, Message, ModelRequest, ToolChoice, ToolResult};
 use agentx_core::tool::ToolCall;
@@ -147,7 +147,7 @@ fn assistant(writer: &mut Writer, blocks: &[Block]) {
             writer.member_str("type", "function");
             writer.key("function");
             writer.begin_object();
-            writer.member_str("name", &call.name);
+            writer.member_str("name", &tool_name(&call.name));
             writer.member_str("arguments", call.input.as_str());
             writer.end_object();
             writer.end_object();

@@ -10,7 +10,7 @@ use super::blocks::{Blocks, word};
 use crate::adapter::Step;
 use crate::failure::Failure;
 use crate::limits::ID_BYTES;
-use crate::stream::{self, token_count};
+use crate::stream::{self, Unreadable, token_count};
 use agentx_core::json::{Object, Value};
 use agentx_core::model::{Delta, StopReason, Usage};
 
@@ -21,7 +21,19 @@ pub(super) struct Answer {
     id_known: bool,
     stop: Option<Stop>,
     usage: Usage,
+    counted: Counted,
     blocks: Blocks,
+}
+
+/// How far the counts of tokens go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Counted {
+    /// The final count of the answer is still to come.
+    #[default]
+    Begun,
+    Final,
+    /// One of the counts could not be read.
+    Unreadable,
 }
 
 /// Stop reasons that stand for themselves; the others follow from what the
@@ -101,11 +113,11 @@ impl Answer {
             self.id_known = true;
             out.push(Delta::MessageId(id));
         }
-        self.usage(message, out);
+        self.usage(message, Counted::Begun, out);
     }
 
     fn message_delta(&mut self, event: Object<'_>, out: &mut Vec<Delta>) -> Result<(), Failure> {
-        self.usage(event, out);
+        self.usage(event, Counted::Final, out);
         let delta = event.get("delta").and_then(Value::as_object);
         let Some(reason) = delta.and_then(|delta| delta.get("stop_reason")?.as_str()) else {
             return Ok(());
@@ -128,35 +140,33 @@ impl Answer {
 
     /// Reads the counts of tokens, which only grow. A later report may leave
     /// some out, or say nought for what an earlier one told.
-    fn usage(&mut self, of: Object<'_>, out: &mut Vec<Delta>) {
+    fn usage(&mut self, of: Object<'_>, reach: Counted, out: &mut Vec<Delta>) {
         let Some(usage) = of.get("usage").and_then(Value::as_object) else {
             return;
         };
-        let count = |of: Object<'_>, name: &str| of.get(name).and_then(token_count).unwrap_or(0);
-        let details = usage.get("output_tokens_details");
-        let details = details.and_then(Value::as_object);
-        let old = self.usage;
-        self.usage = Usage {
-            input_tokens: old.input_tokens.max(count(usage, "input_tokens")),
-            output_tokens: old.output_tokens.max(count(usage, "output_tokens")),
-            cache_creation_input_tokens: old
-                .cache_creation_input_tokens
-                .max(count(usage, "cache_creation_input_tokens")),
-            cache_read_input_tokens: old
-                .cache_read_input_tokens
-                .max(count(usage, "cache_read_input_tokens")),
-            reasoning_output_tokens: old
-                .reasoning_output_tokens
-                .max(details.map_or(0, |details| count(details, "thinking_tokens"))),
-        };
-        if self.usage != old {
-            out.push(Delta::Usage(self.usage));
+        match counts(usage, &self.usage) {
+            Err(Unreadable) => self.counted = Counted::Unreadable,
+            Ok(new) => {
+                if reach == Counted::Final
+                    && self.counted == Counted::Begun
+                    && usage.get("output_tokens").is_some()
+                {
+                    self.counted = Counted::Final;
+                }
+                if new != self.usage {
+                    self.usage = new;
+                    out.push(Delta::Usage(new));
+                }
+            }
         }
     }
 
     /// Ends the answer.
     fn whole(&mut self, out: &mut Vec<Delta>) -> Step {
         self.blocks.finish(out);
+        if self.counted != Counted::Final {
+            out.push(Delta::UsageUnknown);
+        }
         out.push(Delta::Stop(self.stop_reason()));
         Step::Finished
     }
@@ -172,6 +182,26 @@ impl Answer {
             Some(Stop::Done) | None => StopReason::EndTurn,
         }
     }
+}
+
+/// Counts that go on from `old`.
+fn counts(usage: Object<'_>, old: &Usage) -> Result<Usage, Unreadable> {
+    let count = |name| token_count(Some(usage), name).map(Option::unwrap_or_default);
+    let details = usage.get("output_tokens_details");
+    let thinking = token_count(details.and_then(Value::as_object), "thinking_tokens")?;
+    Ok(Usage {
+        input_tokens: old.input_tokens.max(count("input_tokens")?),
+        output_tokens: old.output_tokens.max(count("output_tokens")?),
+        cache_creation_input_tokens: old
+            .cache_creation_input_tokens
+            .max(count("cache_creation_input_tokens")?),
+        cache_read_input_tokens: old
+            .cache_read_input_tokens
+            .max(count("cache_read_input_tokens")?),
+        reasoning_output_tokens: old
+            .reasoning_output_tokens
+            .max(thinking.unwrap_or_default()),
+    })
 }
 
 /// What an event is: its type, else its name.

@@ -11,7 +11,7 @@
 //! and its like are never sent: newer models refuse them.
 
 use super::BodyOptions;
-use crate::body::{Encoder, Pieces};
+use crate::body::{Encoder, Pieces, tool_name};
 use agentx_core::json::Writer;
 use agentx_core::model::{Block, Message, ModelRequest, ToolChoice, ToolResult};
 use agentx_core::tool::{ToolContent, ToolSpec};
@@ -247,7 +247,7 @@ fn block(writer: &mut Writer, block: &Block) {
             writer.begin_object();
             writer.member_str("type", "tool_use");
             writer.member_str("id", &call.id);
-            writer.member_str("name", &call.name);
+            writer.member_str("name", &tool_name(&call.name));
             writer.member_raw("input", &call.input);
         }
     }

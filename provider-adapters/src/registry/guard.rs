@@ -72,6 +72,30 @@ pub(super) fn check_public(entries: &[Entry], public: &str) -> Result<(), Regist
     Ok(())
 }
 
+/// Refuses a registry with a key that the frames of records can spell, whatever
+/// stands in them. `words` holds all names and words of those records.
+pub(super) fn check_frames(entries: &[Entry], words: &str) -> Result<(), RegistryError> {
+    let what = "the key occurs in the records of every session";
+    for entry in entries {
+        let key = entry.api_key.as_ref().map(|key| key.expose());
+        if key.is_some_and(|key| words.contains(key) || spans_frames(key)) {
+            return Err(collision(entry, "api_key", what));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a text can begin or end between two strings of a record. There only
+/// punctuation, numbers, `true`, `false` and `null` stand, so no other text with
+/// a quotation mark can.
+fn spans_frames(text: &str) -> bool {
+    let between = |part: &str| {
+        part.bytes()
+            .all(|byte| byte.is_ascii_digit() || b"{}[],:+-.Etruefalsn".contains(&byte))
+    };
+    text.contains('"') && text.split('"').any(between)
+}
+
 fn collision(entry: &Entry, member: &str, what: &str) -> RegistryError {
     let own = entry.provider_type.as_str();
     RegistryError(format!(

@@ -5,22 +5,22 @@
 //! taken from their pieces, else from the events that repeat them whole, so
 //! that a server may leave out the ones or the others.
 
-use super::ending::{End, read_usage, why_incomplete};
+use super::ending::{End, why_incomplete};
 use super::items::{Items, Kind, Place, Said};
 use super::parts::{Part, sealed};
 use crate::adapter::Step;
 use crate::failure::{self, Failure};
 use crate::limits::ID_BYTES;
-use crate::stream::{self, Room};
+use crate::stream::{self, Reports, Room};
 use crate::text::Channel;
 use agentx_core::json::{Object, Str, Value};
-use agentx_core::model::{Delta, StopReason, Usage};
+use agentx_core::model::{Delta, StopReason};
 
 /// What is known of the answer so far.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
     id_known: bool,
-    usage: Usage,
+    reports: Reports,
     refused: bool,
     items: Items,
     text: Channel,
@@ -126,6 +126,9 @@ impl Answer {
         out: &mut Vec<Delta>,
     ) -> Result<(), Failure> {
         let item = self.items.find(kind, place)?;
+        if item.is_done() {
+            return Ok(());
+        }
         item.close();
         if kind == Kind::Call {
             self.reasoning = false;
@@ -213,6 +216,9 @@ impl Answer {
     fn note(&mut self, part: Part, event: Object<'_>) -> Result<bool, Failure> {
         let at = event.get(part.index()).and_then(Value::as_u64).unwrap_or(0);
         let item = self.items.find(part.item(), Place::of_part(event))?;
+        if item.is_done() {
+            return Ok(true);
+        }
         let said = match part {
             Part::Summary => item.summary(),
             Part::Text | Part::Refusal | Part::Reasoning => item.content(),
@@ -343,13 +349,9 @@ impl Answer {
     }
 
     fn report(&mut self, response: Object<'_>, out: &mut Vec<Delta>) {
-        let usage = response.get("usage").and_then(Value::as_object);
-        if let Some(usage) = usage.map(read_usage)
-            && usage != Usage::default()
-            && usage != self.usage
-        {
-            self.usage = usage;
-            out.push(Delta::Usage(usage));
+        if let Some(usage) = response.get("usage").and_then(Value::as_object) {
+            let report = stream::report_with_totals(usage, "input_tokens", "output_tokens");
+            self.reports.take(report, out);
         }
     }
 

@@ -9,7 +9,7 @@
 //! the API refuses one that nothing follows.
 
 use super::BodyOptions;
-use crate::body::{Encoder, Pieces, result_text};
+use crate::body::{Encoder, Pieces, result_text, tool_name};
 use agentx_core::json::{ScanLimits, Scanner, Value, Writer};
 use agentx_core::model::{Block, Message, ModelRequest, ToolChoice, ToolResult};
 use agentx_core::tool::ToolCall;
@@ -182,7 +182,7 @@ fn called(writer: &mut Writer, call: &ToolCall) {
     writer.begin_object();
     writer.member_str("type", "function_call");
     writer.member_str("call_id", &call.id);
-    writer.member_str("name", &call.name);
+    writer.member_str("name", &tool_name(&call.name));
     writer.member_str("arguments", call.input.as_str());
     writer.end_object();
 }

@@ -198,19 +198,23 @@ impl Items {
         item.ok_or_else(|| Failure::broken_stream("an item was lost"))
     }
 
-    /// The open item that an event speaks of, the latest that fits best; a new
-    /// one if none does, since not every server tells the beginning.
+    /// The item that an event speaks of, the latest that fits best; a new one if
+    /// none does, since not every server tells the beginning. An item that is
+    /// done is meant by a part only if that names it, by a whole item only if
+    /// it is the same in id and place.
     pub(super) fn find(&mut self, kind: Kind, place: Place) -> Result<&mut Item, Failure> {
         let mut best = None;
         for (at, item) in self.items.iter().enumerate().rev() {
-            if item.kind != kind || item.done {
+            let Some(fit) = item.place.fit(&place).filter(|_| item.kind == kind) else {
                 continue;
+            };
+            let named = fit.by_id || fit.by_index;
+            let meant = !item.done || if place.whole { fit == Fit::BOTH } else { named };
+            let rank = (fit, !item.done);
+            if meant && best.is_none_or(|(known, _)| rank > known) {
+                best = Some((rank, at));
             }
-            let fit = item.place.fit(&place);
-            if fit.is_some() && best.is_none_or(|(known, _)| fit > known) {
-                best = Some((fit, at));
-            }
-            if fit == Some(Fit::BOTH) {
+            if rank == (Fit::BOTH, true) {
                 break;
             }
         }
@@ -256,7 +260,12 @@ impl Item {
         &mut self.summary
     }
 
-    /// Nothing more comes of it.
+    /// Whether it has come whole, so that only repetitions follow.
+    pub(super) const fn is_done(&self) -> bool {
+        self.done
+    }
+
+    /// It has come whole.
     pub(super) const fn close(&mut self) {
         self.done = true;
     }

@@ -1,6 +1,6 @@
 //! Refusals, faults and the attempts after them.
 
-use crate::support::{CUT, Hand};
+use crate::support::{CUT, Hand, responses_provider};
 use agentx_core::model::ModelOutcome;
 use agentx_providers::call::{Input, Output};
 use agentx_providers::http::{FailureKind, HttpEvent, TransportFailure};
@@ -170,6 +170,29 @@ fn a_stream_of_nothing_is_sent_again() {
 }
 
 #[test]
+fn an_error_that_opens_a_stream_of_the_responses_api_is_tried_again() {
+    let busy = br#"data: {"type":"error","code":"rate_limit_exceeded","message":"busy"}"#;
+    let mut hand = Hand::streaming_from(&mut responses_provider());
+    hand.body(busy);
+    hand.body(b"\n\n");
+    match hand.take().as_slice() {
+        [Output::Abort, Output::Warn(text)] => {
+            assert!(text.contains("an error in the stream") && !text.contains("busy"));
+        }
+        other => panic!("{other:?}"),
+    }
+    // Behind the first event of an answer it is final.
+    let mut hand = Hand::streaming_from(&mut responses_provider());
+    hand.body(b"data: {\"type\":\"response.created\",\"response\":{\"id\":\"r\"}}\n\n");
+    hand.body(busy);
+    hand.body(b"\n\n");
+    assert_eq!(
+        hand.failure(),
+        "failed rate_limit: the model API reported an error in its stream: busy"
+    );
+}
+
+#[test]
 fn an_answer_that_is_no_stream_is_named() {
     let mut hand = Hand::sent();
     hand.head(200, &[("content-type", "text/html; charset=utf-8")]);
@@ -179,6 +202,43 @@ fn an_answer_that_is_no_stream_is_named() {
         hand.failure(),
         "failed server_error: the answer is no event stream but text/html"
     );
+}
+
+#[test]
+fn what_is_no_event_stream_is_not_asked_again_when_it_is_cut() {
+    let mut hand = Hand::sent();
+    hand.head(200, &[("content-type", "text/html")]);
+    hand.body(b"<html>");
+    hand.http(fault(FailureKind::Cut));
+    assert_eq!(
+        hand.failure(),
+        "failed server_error: the answer is no event stream but text/html"
+    );
+}
+
+#[test]
+fn a_compressed_answer_is_named_and_not_asked_again() {
+    for (value, coding) in [("gzip", "gzip"), ("identity, br", "br")] {
+        let mut hand = Hand::sent();
+        hand.head(
+            200,
+            &[
+                ("content-type", "text/event-stream"),
+                ("Content-Encoding", value),
+            ],
+        );
+        assert_eq!(
+            hand.failure(),
+            format!(
+                "failed server_error: the answer is compressed ({coding}), which was not asked for"
+            )
+        );
+    }
+    let mut hand = Hand::sent();
+    hand.head(200, &[("content-encoding", "identity")]);
+    hand.body(CHUNK);
+    hand.body(STOP);
+    assert_eq!(hand.outcome(), Some(&ModelOutcome::Finished));
 }
 
 // covers: DEC-21, DEC-41

@@ -7,6 +7,7 @@ mod laws;
 mod messages;
 mod registry;
 mod requests;
+mod rules;
 mod scripts;
 mod streams;
 mod support;

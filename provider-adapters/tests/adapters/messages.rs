@@ -396,7 +396,7 @@ fn a_body_beyond_its_limit_is_not_sent() {
     }
     assert_eq!(
         hand.failure(),
-        "failed invalid_request: the request to the model would be over 67108864 bytes"
+        "failed invalid_request: the conversation is too long: the request to the model would be over 67108864 bytes; start a new session"
     );
 }
 

@@ -195,8 +195,10 @@ fn the_registries_that_the_documents_show_can_be_used() {
             }
         }
     }
-    assert!(kinds.contains(&ProviderType::Anthropic));
-    assert!(kinds.contains(&ProviderType::OpenaiCompatible));
+    for kind in ProviderType::ALL {
+        let shown = kinds.contains(&kind) || kind == ProviderType::Scripted;
+        assert!(shown, "{kind:?}");
+    }
 }
 
 #[test]
@@ -658,6 +660,37 @@ fn what_a_session_tells_must_not_hold_a_key_or_a_route() {
                 "auth.json: id \"x\": azure_openai.{member}: the value occurs in what would be told in public"
             )
         );
+    }
+}
+
+// covers: DEC-30
+#[test]
+fn a_key_that_every_record_spells_is_refused() {
+    let words = r#"{"title":"assistant","required":["parent_tool_use_id"]}"#;
+    let with_key = |key: &str| {
+        let key = key.replace('\\', "\\\\").replace('"', "\\\"");
+        registry(&file(&[format!(
+            r#"{{"id":"x","type":"openai","openai":{{"model":"m","api_key":"{key}","api":"responses"}}}}"#
+        )]))
+    };
+    for key in [
+        r#"","type":""#,
+        r#"}],"usage":{"#,
+        r#"null,"error"#,
+        r#""abcdefgh"#,
+        r#"abcdefgh""#,
+        "parent_tool_use_id",
+        "tool_use_id",
+    ] {
+        let error = with_key(key).check_frames(words).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "auth.json: id \"x\": openai.api_key: the key occurs in the records of every session",
+            "{key}"
+        );
+    }
+    for key in ["sk-SENTINEL-1", r#"ab"c\d12345/x"#, "12345678", "{}{}{}{}"] {
+        assert_eq!(with_key(key).check_frames(words), Ok(()), "{key}");
     }
 }
 

@@ -1,11 +1,13 @@
 //! What is sent.
 
 use crate::support::{
-    EPOCH, Hand, SEED, answer, calling, chat_provider, prompt, provider, request,
-    responses_provider, results, tool,
+    EPOCH, Hand, SEED, answer, calling, chat_provider, messages_provider, prompt, provider,
+    request, responses_provider, results, tool,
 };
+use agentx_core::json::RawJson;
 use agentx_core::machine::Machine;
 use agentx_core::model::{Block, Delta, Message, ModelRequest, ToolChoice};
+use agentx_core::tool::ToolCall;
 use agentx_providers::call::{Input, Output};
 use agentx_providers::http::{AuthSlot, HttpRequest, Scheme};
 use agentx_providers::provider::Provider;
@@ -125,6 +127,36 @@ fn a_body_with_everything() {
             r#"{"role":"assistant","content":"done"}]}"#,
         )
     );
+}
+
+/// A name that the APIs refuse would fail every later request.
+// covers: DEC-35
+#[test]
+fn a_name_that_a_model_made_up_goes_back_as_one_that_is_taken() {
+    let long = "x".repeat(65);
+    for (name, sent) in [
+        ("we ird\n\"", "we_ird__"),
+        ("", "unnamed"),
+        ("\u{e9}.a", "__a"),
+        (&long, &long[..64]),
+        ("mcp__a-b__C9", "mcp__a-b__C9"),
+    ] {
+        let call = ToolCall {
+            id: "a".into(),
+            name: name.into(),
+            input: RawJson::empty_object(),
+        };
+        let history = vec![
+            prompt("go"),
+            Arc::new(Message::Assistant(vec![Block::ToolCall(call)])),
+            results(&[("a", "Unknown tool")]),
+        ];
+        for mut provider in [chat_provider(), responses_provider(), messages_provider()] {
+            let body = body(&mut provider, request(history.clone()));
+            assert!(body.contains(&format!(r#""name":"{sent}""#)), "{body}");
+            assert_eq!(body.matches(r#""name":"#).count(), 1, "{body}");
+        }
+    }
 }
 
 #[test]
@@ -425,6 +457,6 @@ fn a_body_beyond_its_limit_is_not_sent() {
     }
     assert_eq!(
         hand.failure(),
-        "failed invalid_request: the request to the model would be over 67108864 bytes"
+        "failed invalid_request: the conversation is too long: the request to the model would be over 67108864 bytes; start a new session"
     );
 }

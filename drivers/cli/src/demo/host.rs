@@ -4,9 +4,8 @@ use super::transcript::{Style, Transcript};
 use crate::speak::{self, text};
 use agentx_core::json::{Object, ScanLimits, Scanner};
 use agentx_pump::world::{Host, HostReply};
-use std::io::Write;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::io::{self, Write};
+use std::sync::{Arc, OnceLock};
 
 /// What the user of the demo asks.
 const PROMPT: &str = "Write a short poem about pipes into pipe.txt, then read it back.";
@@ -15,14 +14,19 @@ const PROMPT: &str = "Write a short poem about pipes into pipe.txt, then read it
 pub(crate) struct DemoHost<W> {
     transcript: Transcript,
     output: W,
-    /// Set when the output failed: nobody reads, so nothing is worth doing.
-    unread: Arc<AtomicBool>,
+    /// Why the output failed: nobody reads, so nothing is worth doing.
+    unread: Arc<OnceLock<io::Error>>,
     scanner: Scanner,
 }
 
 impl<W: Write> DemoHost<W> {
     /// A host that shows a session in `folder` on `output`.
-    pub(crate) fn new(style: Style, folder: &str, output: W, unread: Arc<AtomicBool>) -> Self {
+    pub(crate) fn new(
+        style: Style,
+        folder: &str,
+        output: W,
+        unread: Arc<OnceLock<io::Error>>,
+    ) -> Self {
         Self {
             transcript: Transcript::new(style, folder),
             output,
@@ -33,8 +37,9 @@ impl<W: Write> DemoHost<W> {
 
     fn show(&mut self, text: &str) {
         let shown = self.output.write_all(text.as_bytes());
-        if shown.and_then(|()| self.output.flush()).is_err() {
-            self.unread.store(true, Ordering::Relaxed);
+        if let Err(error) = shown.and_then(|()| self.output.flush()) {
+            // The first cause is the one that counts.
+            let _ = self.unread.set(error);
         }
     }
 }
@@ -52,7 +57,7 @@ impl<W: Write + Send> Host for DemoHost<W> {
         let text = self.transcript.record(record, PROMPT);
         self.show(&text);
         HostReply {
-            end: reply.end || self.unread.load(Ordering::Relaxed),
+            end: reply.end || self.unread.get().is_some(),
             ..reply
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::speak::{content, parts, text};
 use agentx_core::json::{Object, Value};
+use agentx_pump::terminal::printable;
 use std::fmt::Write as _;
 
 /// How a session is shown.
@@ -62,7 +63,7 @@ impl Transcript {
 
     fn line(&self, colour: &str, who: &str, what: &str, shown: &mut String) {
         let mut who = format!("{who:COLUMN$}");
-        for line in what.lines() {
+        for line in printable(what).lines() {
             let head = if self.style == Style::Coloured {
                 format!("\x1b[{colour}m{who}\x1b[0m")
             } else {

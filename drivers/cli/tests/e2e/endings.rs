@@ -228,3 +228,25 @@ fn a_closed_stderr_changes_nothing() {
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(output.stdout, b"echo: x\n");
 }
+
+// covers: DEC-14, DEC-20
+#[test]
+fn an_input_that_cannot_be_read_is_told_and_is_no_success() {
+    let world = World::scripted();
+    let mut command = world.command(&DUPLEX);
+    // A folder can be opened, but not read.
+    command.stdin(fs::File::open(world.work()).unwrap());
+    let output = command.output().unwrap();
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(
+        (
+            output.status.code(),
+            String::from_utf8(output.stderr).unwrap().as_str()
+        ),
+        (
+            Some(1),
+            "agentx: error: stdin cannot be read: Is a directory (os error 21)\n"
+        )
+    );
+    assert_eq!(stdout.lines().count(), 1, "{stdout}");
+}

@@ -6,6 +6,7 @@ mod discovery;
 mod endings;
 mod home;
 mod interactive;
+mod logs;
 mod one_shot;
 mod providers;
 mod server;

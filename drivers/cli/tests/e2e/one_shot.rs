@@ -94,3 +94,30 @@ fn records_of_one_prompt_without_a_host() {
     assert_eq!(tool_results(&records).len(), 1);
     assert!(!world.work().join("a").exists());
 }
+
+// covers: DEC-41, DEC-42
+#[test]
+fn an_answer_that_is_cut_at_its_limit_says_so_on_stderr() {
+    let world = World::scripted();
+    let prompt = script(&json!([{"text": "half a wo", "stop_reason": "max_tokens"}]));
+    let outcome = world.run(&["-p", &prompt], "");
+    assert_eq!(
+        (
+            outcome.status,
+            outcome.stdout.as_str(),
+            outcome.stderr.as_str()
+        ),
+        (
+            Some(0),
+            "half a wo\n",
+            "agentx: warning: the answer reached its limit of tokens and is cut short (max_tokens)\n"
+        )
+    );
+}
+
+#[test]
+fn a_pipe_gets_the_text_as_the_model_said_it() {
+    let world = World::scripted();
+    let outcome = world.run(&["-p", "\u{1b}[31mred\r\u{7}"], "");
+    assert_eq!(outcome.stdout, "echo: \u{1b}[31mred\r\u{7}\n");
+}

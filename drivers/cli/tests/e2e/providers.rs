@@ -193,3 +193,38 @@ fn an_effort_that_is_not_declared_is_refused() {
         "auth.json: id \"west\" declares no efforts, so --effort has nothing to choose from",
     );
 }
+
+#[test]
+fn sealed_reasoning_goes_back_with_the_result_of_its_call() {
+    let sealed =
+        json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "x+/="});
+    let call = json!({"type": "function_call", "call_id": "call_1", "name": "CurrentTime", "arguments": "{}"});
+    let server = ModelServer::start(vec![
+        server::response_of(&[sealed.clone(), call]),
+        server::responses("done"),
+    ]);
+    let base = server.origin() + "/v1";
+    let efforts = json!({"reasoning": {"efforts": ["low"], "default_effort": "low"}});
+    let world = World::with(&json!([{
+        "id": "main", "type": "openai", "capabilities": efforts,
+        "openai": {"base_url": base, "model": "m1", "api_key": KEY, "api": "responses"}
+    }]));
+    let outcome = world.run(&["-p", "what time is it"], "");
+    assert_eq!(
+        (outcome.status, outcome.stdout.as_str()),
+        (Some(0), "done\n")
+    );
+    let requests = server.requests();
+    let input = requests[1].body["input"].as_array().unwrap();
+    let kinds: Vec<&str> = input
+        .iter()
+        .map(|item| item["type"].as_str().unwrap_or("user"))
+        .collect();
+    assert_eq!(
+        kinds,
+        ["user", "reasoning", "function_call", "function_call_output"]
+    );
+    assert_eq!(input[1], sealed);
+    assert_eq!(input[2]["call_id"], input[3]["call_id"]);
+    assert_eq!(requests[0].body["store"], false);
+}

@@ -65,6 +65,19 @@ pub(crate) fn responses(text: &str) -> String {
     .concat()
 }
 
+/// The stream of a Responses answer with these items, each told when it is whole.
+pub(crate) fn response_of(items: &[Value]) -> String {
+    let created = json!({"type": "response.created", "response": {"id": "r1"}});
+    let done = |item| json!({"type": "response.output_item.done", "item": item});
+    let completed =
+        json!({"type": "response.completed", "response": {"id": "r1", "status": "completed"}});
+    let events = std::iter::once(created).chain(items.iter().map(done));
+    events
+        .chain([completed])
+        .map(|event| format!("data: {event}\n\n"))
+        .collect()
+}
+
 /// The stream of a Messages answer.
 pub(crate) fn messages(text: &str) -> String {
     let delta = json!({"type": "text_delta", "text": text});

@@ -1,6 +1,8 @@
 //! The command line and the environment.
 
-use crate::support::{World, bare, finish};
+use crate::support::{World, auth, bare, finish, from_prompt};
+use serde_json::json;
+use std::process::Stdio;
 
 #[test]
 fn help_and_version_need_nothing() {
@@ -22,7 +24,7 @@ fn help_that_cannot_be_written_is_a_failure_without_a_crash_text() {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let mut command = bare(&["--help"]);
-    command.stdout(writer).stderr(std::process::Stdio::piped());
+    command.stdout(writer).stderr(Stdio::piped());
     let output = command.spawn().unwrap().wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
@@ -141,4 +143,62 @@ fn a_budget_needs_prices() {
     let refused = world.run(&["-p", "--max-budget-usd", "1", "x"], "");
     refused
         .refused("--max-budget-usd: expected prices, but auth.json has no pricing for id \"main\"");
+}
+
+#[test]
+fn the_ca_file_of_the_selected_entry_is_checked_at_start() {
+    let world = World::empty();
+    let file = world.work().join("roots.pem");
+    let entry = |id: &str, path: &std::path::Path| from_prompt(id, &json!({"ca_file": path}));
+    let none = world.work().join("none.pem");
+    world.make_home();
+    let providers = json!([
+        entry("bad", &file),
+        entry("none", &none),
+        from_prompt("good", &json!({}))
+    ]);
+    world.write_private("auth.json", &auth(&providers));
+    std::fs::write(&file, "no certificate").unwrap();
+    for (id, fault) in [
+        ("bad", "no certificate in PEM form"),
+        ("none", "No such file or directory (os error 2)"),
+    ] {
+        let refused = world.run(&["-p", "--provider", id, "x"], "");
+        refused.refused(&format!("auth.json: id {id:?}: ca_file: {fault}"));
+    }
+    let outcome = world.run(&["-p", "--provider", "good", "x"], "");
+    assert_eq!((outcome.status, &*outcome.stdout), (Some(0), "echo: x\n"));
+}
+
+#[test]
+fn a_stdout_that_takes_nothing_is_told() {
+    let world = World::scripted();
+    for arguments in [&["--help"][..], &["demo"], &["-p", "x"]] {
+        let mut command = world.command(arguments);
+        command.stdin(Stdio::null());
+        command.stdout(std::fs::File::create("/dev/full").unwrap());
+        let output = command.output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        assert!(
+            stderr.starts_with("agentx: error: stdout cannot be written"),
+            "{arguments:?}: {stderr}"
+        );
+        assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    }
+}
+
+// covers: DEC-30
+#[test]
+fn a_key_that_records_spell_by_themselves_is_refused_before_any_output() {
+    for key in [r#"","type":""#, "parent_tool_use_id"] {
+        let world = World::with(&json!([{
+            "id": "main", "type": "openai",
+            "openai": {"model": "m", "api_key": key, "api": "responses"}
+        }]));
+        let refused = world.run(&["--output-format", "stream-json", "x"], "");
+        refused.refused(
+            "auth.json: id \"main\": openai.api_key: the key occurs in the records of every session",
+        );
+    }
 }

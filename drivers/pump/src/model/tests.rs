@@ -544,6 +544,30 @@ fn a_script_needs_no_connection() {
     assert_eq!(texts, "ab");
 }
 
+/// A scripted answer is one delta, however long it is.
+// covers: DEC-28
+#[test]
+fn the_pieces_of_a_long_text_hold_no_more_than_the_text() {
+    let text = "x".repeat(40 * DELTA_BYTES + 1);
+    let entry = r#"{"id":"play","type":"scripted","scripted":{"model":"m","from_prompt":true}}"#;
+    let mut run = run_of(entry, &text);
+    run.handle(Instant::ZERO, Input::Begin).unwrap();
+    let outputs: Vec<Output> = std::iter::from_fn(|| run.poll()).collect();
+    let pieces: Vec<&String> = outputs
+        .iter()
+        .filter_map(|output| match output {
+            Output::Delta(Delta::Text(text)) => Some(text),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(pieces.len(), 41);
+    let (length, room) = pieces.iter().fold((0, 0), |(length, room), piece| {
+        (length + piece.len(), room + piece.capacity())
+    });
+    assert_eq!(length, "echo: ".len() + text.len());
+    assert!(room <= 2 * length, "{room} bytes are held for {length}");
+}
+
 // covers: DEC-28
 #[test]
 fn a_long_delta_leaves_in_pieces() {
@@ -566,6 +590,8 @@ fn a_long_delta_leaves_in_pieces() {
         .collect();
     assert_eq!(pieces.len(), 2);
     assert!(pieces.iter().all(|piece| piece.len() <= DELTA_BYTES));
+    let room: usize = pieces.iter().map(|piece| piece.capacity()).sum();
+    assert!(room <= 2 * text.len(), "{room} bytes are held");
     assert!(
         pieces
             .iter()

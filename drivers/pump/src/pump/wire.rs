@@ -44,6 +44,7 @@ pub(super) enum Wire {
     },
     Text {
         writer: Writer,
+        terminal: bool,
     },
     /// Gone once it has failed.
     Host(Option<Box<dyn Host>>),
@@ -78,11 +79,13 @@ impl Wire {
                 };
                 (wire, prompts)
             }
-            Stdio::Text { prompts } => (Self::Text { writer: writer()? }, prompts),
+            Stdio::Text { prompts, terminal } => {
+                let writer = writer()?;
+                (Self::Text { writer, terminal }, prompts)
+            }
             Stdio::Host(mut host) => {
                 let port = HostPort::new(post);
-                let connected = contained(|| host.connect(port)).is_some();
-                if !connected {
+                if contained(|| host.connect(port)).is_none() {
                     HostPort::new(post).fail();
                 }
                 (Self::Host(Some(host)), Vec::new())
@@ -147,7 +150,7 @@ impl Wire {
     /// What writes to stdout, where something does.
     pub(super) const fn writer(&mut self) -> Option<&mut Writer> {
         match self {
-            Self::Records { writer, .. } | Self::Text { writer } => Some(writer),
+            Self::Records { writer, .. } | Self::Text { writer, .. } => Some(writer),
             Self::Host(_) => None,
         }
     }

@@ -318,7 +318,7 @@ fn a_piece_is_smaller_than_a_step() {
 }
 
 #[test]
-fn an_input_that_fails_has_ended_and_one_that_asks_to_come_back_has_not() {
+fn an_input_that_fails_says_why_and_one_that_asks_to_come_back_has_not() {
     let piece = |text: &str| Ok(text.as_bytes().to_vec());
     let all = read_all([
         piece("a"),
@@ -329,7 +329,12 @@ fn an_input_that_fails_has_ended_and_one_that_asks_to_come_back_has_not() {
         piece("never"),
     ]);
     let input = |text: &str| News::Input(text.as_bytes().to_vec());
-    assert_eq!(all, [input("a"), input("b"), News::InputEnd]);
+    let failed = News::InputFailed("connection reset".to_owned());
+    assert_eq!(all, [input("a"), input("b"), failed]);
+    // EISDIR; the system's own words.
+    let all = read_all([Err(io::Error::from_raw_os_error(21))]);
+    let failed = News::InputFailed("Is a directory (os error 21)".to_owned());
+    assert_eq!(all, [failed]);
 }
 
 /// A stream that panics whatever is asked of it.
@@ -356,7 +361,8 @@ impl Write for Faulty {
 fn streams_that_panic_have_ended_or_failed() {
     let (post, news) = posting();
     read(Faulty, post).unwrap();
-    assert_eq!(news.iter().collect::<Vec<_>>(), [News::InputEnd]);
+    let failed = News::InputFailed("the reader failed inside".to_owned());
+    assert_eq!(news.iter().collect::<Vec<_>>(), [failed]);
 
     let (post, news) = posting();
     let mut writer = Writer::start(Faulty, post).unwrap();

@@ -6,7 +6,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -88,6 +88,29 @@ pub fn client_config(roots: RootCertStore) -> Result<Arc<ClientConfig>, TlsFault
         .with_no_client_auth();
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(Arc::new(config))
+}
+
+/// Whether a `ca_file` can be used, before anything depends on it.
+///
+/// # Errors
+///
+/// What is wrong with it, in words that follow its name.
+pub fn check_ca_file(path: &Path) -> Result<(), String> {
+    let told = |error: io::Error| error.to_string();
+    let about = fs::metadata(path).map_err(told)?;
+    if !about.is_file() {
+        return Err("not a regular file".to_owned());
+    }
+    if about.len() > MAX_CA_FILE_BYTES {
+        return Err(format!("over {MAX_CA_FILE_BYTES} bytes"));
+    }
+    File::open(path).map_err(told)?;
+    let certificates = read_ca_file(path).unwrap_or_default();
+    let (usable, _) = RootCertStore::empty().add_parsable_certificates(certificates);
+    if usable == 0 {
+        return Err("no certificate in PEM form".to_owned());
+    }
+    Ok(())
 }
 
 fn system_roots() -> RootCertStore {

@@ -7,6 +7,7 @@ use crate::support::{
 use agentx_core::agent::Config;
 use agentx_core::limits::Limits;
 use agentx_pump::pump::{News, Streams};
+use agentx_pump::world::Stdio;
 use serde_json::json;
 use std::io::{self, Write};
 
@@ -142,4 +143,31 @@ fn an_output_that_fails_after_the_exit_is_a_failure() {
     };
     assert_eq!(run(configured(), world(), streams), 1);
     assert_eq!(errors.text(), "agentx: error: stdout cannot be written\n");
+}
+
+/// Runs one prompt; gives what is on stdout.
+fn text_of(prompt: &str, terminal: bool) -> String {
+    let output = Sink::default();
+    let streams = Streams {
+        input: Box::new(Silent),
+        output: Box::new(output.clone()),
+        errors: Box::new(Sink::default()),
+    };
+    let stdio = Stdio::Text {
+        prompts: vec![prompt.to_owned()],
+        terminal,
+    };
+    let bench = Bench::start(configured(), world(), stdio, streams, channel_of_news());
+    assert_eq!(bench.end(), 0);
+    output.text()
+}
+
+#[test]
+fn an_answer_steers_no_terminal_and_a_pipe_gets_it_as_it_is() {
+    let prompt = "\u{1b}]0;mine\u{7}\ta\nb\r\u{9b}2J";
+    assert_eq!(
+        text_of(prompt, true),
+        "echo: \\u{1b}]0;mine\\u{7}\ta\nb\\r\\u{9b}2J\n"
+    );
+    assert_eq!(text_of(prompt, false), format!("echo: {prompt}\n"));
 }

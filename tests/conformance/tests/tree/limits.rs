@@ -65,11 +65,13 @@ const NO_LIMITS: &[(&str, &str)] = &[
         "an estimate",
     ),
     ("core/src/agent/endings::LATCHED", "an exit status"),
+    ("core/src/agent/endings::INPUT_LOST", "an exit status"),
     (
         "core/src/limits::RECORD_LEVELS",
         "a relation between two limits",
     ),
     ("core/src/frame::FIRST", "a first size, which grows"),
+    ("core/src/link::FIRST_BYTES", "a first size, which grows"),
     (
         "drivers/pump/src/http1/exchange::SEND_AGAIN_BYTES",
         "half of a limit",
@@ -85,6 +87,10 @@ const NO_LIMITS: &[(&str, &str)] = &[
     (
         "tools/src/body/read::NOTE_CHARS",
         "room that is left for a note",
+    ),
+    (
+        "tools/src/body/command::LEAST_ROOM",
+        "room below which nothing is shown in part",
     ),
     (
         "tools/src/text::LEFT_OUT_CHARS",

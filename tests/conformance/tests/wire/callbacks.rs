@@ -482,10 +482,14 @@ fn a_closed_output_means_status_1_however_the_session_was_ending() {
 #[test]
 fn a_process_whose_last_records_are_lost_has_failed() {
     for told in [0, 1, 2, 143] {
-        assert_eq!(exit_status(Some(told), false), told);
-        assert_eq!(exit_status(Some(told), true), 1);
+        assert_eq!(exit_status(Some(told), false, false), told);
+        assert_eq!(exit_status(Some(told), false, true), 1);
+        assert_eq!(exit_status(Some(told), true, true), 1);
+        let lost = if told == 0 { 1 } else { told };
+        assert_eq!(exit_status(Some(told), true, false), lost);
     }
-    assert_eq!(exit_status(None, false), 1, "a session without an exit");
+    let none = exit_status(None, false, false);
+    assert_eq!(none, 1, "a session without an exit");
 }
 
 // covers: DEC-36

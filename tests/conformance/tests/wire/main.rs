@@ -7,6 +7,7 @@ mod determinism;
 mod endings;
 mod framing;
 mod interrupt;
+mod money;
 mod names;
 mod ordering;
 mod output;

@@ -124,6 +124,8 @@ fn a_raw_record_with_a_repeated_name_never_leaves() {
     assert_eq!(Refused::Ambiguous.as_str(), AMBIGUOUS);
     assert_eq!(link.send_raw(&guard, "[1]"), Err(Refused::Malformed));
     assert_eq!(link.send_raw(&guard, "{} {}"), Err(Refused::Malformed));
+    let half = r#"{"type":"a","b":["\ud800"]}"#;
+    assert_eq!(link.send_raw(&guard, half), Err(Refused::Malformed));
     assert_eq!(link.poll(), None, "none of them left a byte");
     assert_eq!(
         link.send_raw(&guard, r#"{ "request_id": 1, "requestId": 2 }"#),

@@ -240,6 +240,16 @@ fn a_call_that_cannot_be_read_gets_an_error_result_and_the_loop_goes_on() {
         ("Look", "{".to_string(), "not valid JSON"),
         ("Look", "7".to_string(), "not a JSON object"),
         (
+            "Do",
+            r#"{"command":"echo \ud800"}"#.to_string(),
+            "unpaired surrogate escape",
+        ),
+        (
+            "Do",
+            r#"{"a":[{"\udc00":1}]}"#.to_string(),
+            "unpaired surrogate escape",
+        ),
+        (
             "Fly",
             "{}".to_string(),
             "Unknown tool: Fly. Offered tools: Look, Change, Do.",
@@ -255,6 +265,7 @@ fn a_call_that_cannot_be_read_gets_an_error_result_and_the_loop_goes_on() {
             records.iter().map(brief).collect::<Vec<_>>(),
             ["state running", "assistant tool_use", "tool_result t1"]
         );
+        assert_eq!(records[1]["message"]["content"][0]["input"], json!({}));
         let block = &records[2]["message"]["content"][0];
         let text = block["content"][0]["text"].as_str().expect("a text");
         assert!(text.contains(part) && block["is_error"] == true, "{text}");

@@ -1,4 +1,4 @@
-//! Text of models, tools and files as a terminal may have it.
+//! Words of others in lines of ours.
 
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthChar as _;
@@ -20,7 +20,8 @@ fn disguises(character: char) -> bool {
         )
 }
 
-/// The text with such characters spelled out; line ends and tabs stay.
+/// The text with such characters spelled out; line ends and tabs stay. For what
+/// somebody decides by; the words of a model may need marks of direction.
 pub(crate) fn harmless(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {

@@ -5,6 +5,7 @@ use super::plain::{cut, gist, harmless, one_line};
 use super::question::Question;
 use crate::speak::text;
 use agentx_core::json::{Object, Value};
+use agentx_pump::terminal::printable;
 use std::fmt::Write as _;
 
 /// Columns of a terminal that does not tell.
@@ -84,7 +85,7 @@ impl Screen {
             text = rest;
         }
         if !text.is_empty() {
-            self.shown.push_str(&harmless(&text.replace("\r\n", "\n")));
+            self.shown.push_str(&printable(&text.replace("\r\n", "\n")));
             self.within = !text.ends_with('\n');
         }
     }

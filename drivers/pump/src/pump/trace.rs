@@ -1,0 +1,85 @@
+//! What a session does, for logs: kinds, ids and sizes. Never what a host, a
+//! model, a tool or a provider said, for that may hold anything.
+
+use agentx_core::agent::{Command, Input, Output};
+use agentx_core::effect::{Answer, Progress, Request, Verdict};
+use agentx_core::model::{Delta, ModelOutcome};
+
+/// Something was fed.
+pub(super) fn input(input: &Input<'_>) {
+    match input {
+        Input::Bytes(bytes) => tracing::trace!(bytes = bytes.len(), "input"),
+        Input::Eof => tracing::debug!("end of input"),
+        Input::Tick => {}
+        Input::Command(Command::Prompt(_)) => tracing::debug!("prompt of the command line"),
+        Input::Command(Command::Shutdown { status }) => tracing::info!(status, "signal"),
+        Input::Progress(id, Progress::Delta(delta)) => {
+            tracing::trace!(effect = id.0, delta = delta_kind(delta), "progress");
+        }
+        Input::Done(id, answer) => {
+            let (kind, well) = answer_kind(answer);
+            tracing::debug!(effect = id.0, kind, well, "effect settled");
+        }
+        Input::Sent(bytes) => tracing::trace!(bytes, "written"),
+        Input::WriteFailed => tracing::debug!("stdout failed"),
+    }
+}
+
+/// The session wants something.
+pub(super) fn output(output: &Output) {
+    match output {
+        Output::Transmit(record) => tracing::trace!(bytes = record.as_bytes().len(), "record"),
+        Output::Start(id, request) => {
+            tracing::debug!(
+                effect = id.0,
+                kind = request_kind(request),
+                "effect started"
+            );
+            if let Request::Model(request) = request
+                && request.round == 0
+            {
+                tracing::info!(effect = id.0, "turn started");
+            }
+        }
+        Output::Cancel(id) => tracing::debug!(effect = id.0, "effect cancelled"),
+        // Told where they are acted upon.
+        Output::Event(_) | Output::Diagnostic(_) => {}
+        Output::Exit(status) => tracing::debug!(status, "session over"),
+    }
+}
+
+const fn request_kind(request: &Request) -> &'static str {
+    match request {
+        Request::Model(_) => "model",
+        Request::Tool(_) => "tool",
+        Request::Persist(_) => "persist",
+        Request::FlushRemote => "flush",
+        Request::Vet(_) => "vet",
+    }
+}
+
+/// What answered, and whether well.
+const fn answer_kind(answer: &Answer) -> (&'static str, bool) {
+    match answer {
+        Answer::Model(outcome) => ("model", matches!(outcome, ModelOutcome::Finished)),
+        Answer::Tool(outcome) => ("tool", !outcome.is_error),
+        Answer::Persisted(verdict) => ("persist", matches!(verdict, Verdict::Passed)),
+        Answer::Flushed(verdict) => ("flush", matches!(verdict, Verdict::Passed)),
+        Answer::Vetted(verdict) => ("vet", matches!(verdict, Verdict::Passed)),
+    }
+}
+
+const fn delta_kind(delta: &Delta) -> &'static str {
+    match delta {
+        Delta::MessageId(_) => "message_id",
+        Delta::Text(_) => "text",
+        Delta::Thinking(_) => "thinking",
+        Delta::Signature(_) => "signature",
+        Delta::RedactedThinking(_) => "redacted_thinking",
+        Delta::CallStart { .. } => "call",
+        Delta::CallArguments { .. } => "arguments",
+        Delta::Usage(_) => "usage",
+        Delta::UsageUnknown => "usage_unknown",
+        Delta::Stop(_) => "stop",
+    }
+}
