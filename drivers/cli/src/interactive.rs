@@ -44,10 +44,10 @@ enum Event {
     Interrupt,
     /// A line for the operator.
     Report(String),
+    /// The session is told to end.
+    Ending,
     /// The terminal is gone.
     Gone,
-    /// A thread of the interface has failed.
-    Failed,
     /// The session is over; tell when everything is shown.
     Over(Sender<()>),
 }
@@ -88,16 +88,16 @@ pub(crate) fn run(
         columns: 0,
         gone: Arc::clone(&gone),
     };
-    let failures = events.clone();
     let thread = thread::Builder::new().name("interface".into());
     let serving = thread.spawn(move || {
-        let _failed = FailsOnPanic(&failures);
+        let _failed = EndsOnPanic;
         interface.serve(&incoming);
     });
     serving.map_err(unusable)?;
-    let interrupts = events.clone();
+    let (interrupts, endings) = (events.clone(), events.clone());
     signals::attend(Console {
         interrupted: Box::new(move || drop(interrupts.send(Event::Interrupt))),
+        ending: Box::new(move || drop(endings.send(Event::Ending))),
         restore: Box::new(move || screen.restore()),
     });
     let relay = Relay::new(events.clone(), io::stderr().is_terminal());
@@ -121,13 +121,13 @@ impl Drop for Restored {
     }
 }
 
-/// Tells when its thread panics.
-struct FailsOnPanic<'a>(&'a Sender<Event>);
+/// Ends the session when its thread panics: nobody could go on with it.
+struct EndsOnPanic;
 
-impl Drop for FailsOnPanic<'_> {
+impl Drop for EndsOnPanic {
     fn drop(&mut self) {
         if thread::panicking() {
-            let _ = self.0.send(Event::Failed);
+            signals::end(crate::FAILED);
         }
     }
 }
@@ -165,21 +165,18 @@ impl Interface {
                     self.feed(Input::Interrupt { typed });
                 }
                 Event::Report(line) => self.feed(Input::Report(&line)),
+                Event::Ending => self.feed(Input::Ending),
                 Event::Gone => {
                     self.gone.store(true, Ordering::Relaxed);
                     self.feed(Input::Gone);
                 }
-                Event::Failed => {
-                    if let Some(port) = &self.port {
-                        port.fail();
-                    }
-                }
                 Event::Over(done) => {
-                    let asking = self.view.is_asking();
+                    let asked = self.view.asked();
                     self.feed(Input::Over);
-                    // A terminal that reads would never come to it.
-                    if !asking {
-                        self.tell(Command::Stop(done));
+                    match asked {
+                        // A terminal that reads comes to nothing more.
+                        Some(id) => self.screen.until_asked(id),
+                        None => self.tell(Command::Stop(done)),
                     }
                     return;
                 }

@@ -42,6 +42,8 @@ struct State {
 pub struct Console {
     /// Takes a SIGINT while the session lives; it ends nothing then.
     pub interrupted: Box<dyn Fn() + Send>,
+    /// Learns that the session is told to end, before the session does.
+    pub ending: Box<dyn Fn() + Send>,
     /// Puts the terminal back before the process ends without its session,
     /// within a moment.
     pub restore: Box<dyn Fn() + Send>,
@@ -107,7 +109,14 @@ fn arrived(signal: i32) {
 /// Ends the session as a first signal does, with this exit status; if it was
 /// told to end before, ends the process as a second one does.
 pub fn end(status: u8) {
-    let session = state().session.take();
+    let session = {
+        let mut state = state();
+        let session = state.session.take();
+        if let (Some(_), Some(console)) = (&session, &state.console) {
+            (console.ending)();
+        }
+        session
+    };
     let Some(post) = session else {
         leave(status);
     };

@@ -62,6 +62,8 @@ struct Shared {
 
 struct State {
     stage: Stage,
+    /// The asking that was begun last.
+    asked: u64,
     /// Whether nothing is read any more.
     closed: bool,
 }
@@ -89,6 +91,7 @@ impl Screen {
             typed: AtomicBool::new(false),
             state: Mutex::new(State {
                 stage: Stage::Free,
+                asked: 0,
                 closed: false,
             }),
             changed: Condvar::new(),
@@ -121,19 +124,27 @@ impl Screen {
             let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.0.found);
             let _ = rustix::io::write(io::stdout(), LEAVE_EDITING);
         }
+        self.0.changed.notify_all();
+    }
+
+    /// Waits until the terminal has done all that came before this asking.
+    pub(super) fn until_asked(&self, id: u64) {
+        let state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = |state: &mut State| state.asked < id && !state.closed;
+        drop(self.0.changed.wait_while(state, before));
     }
 
     fn enter(&self, stage: Stage) {
-        let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
-        while state.closed {
-            // The process is about to end.
-            state = self
-                .0
-                .changed
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
-        }
-        state.stage = stage;
+        self.change(|state| state.stage = stage);
+    }
+
+    /// Changes the state; once nothing is read any more, waits for the end of
+    /// the process.
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        let state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let closed = |state: &mut State| state.closed;
+        let waited = self.0.changed.wait_while(state, closed);
+        change(&mut waited.unwrap_or_else(PoisonError::into_inner));
         self.0.changed.notify_all();
     }
 }
@@ -211,6 +222,7 @@ impl Terminal<'_> {
     }
 
     fn ask(&mut self, id: u64, asked: Asked) {
+        self.screen.change(|state| state.asked = id);
         let said = loop {
             match self.read(asked) {
                 // The window changed while something else was waited for.
@@ -304,7 +316,7 @@ pub(super) fn start(
     thread::Builder::new()
         .name("terminal".into())
         .spawn(move || {
-            let _failed = super::FailsOnPanic(&events);
+            let _failed = super::EndsOnPanic;
             serve(&screen, &commands, &events);
         })?;
     Ok(())

@@ -61,6 +61,8 @@ pub(crate) enum Input<'a> {
     Report(&'a str),
     /// The terminal has so many columns now.
     Columns(usize),
+    /// The session is told to end.
+    Ending,
     /// The terminal is gone.
     Gone,
     /// The session is over.
@@ -187,9 +189,9 @@ impl View {
         }
     }
 
-    /// Whether the terminal has been asked for a line and has not answered.
-    pub(crate) const fn is_asking(&self) -> bool {
-        self.asking.is_some()
+    /// What the terminal has been asked and has not answered.
+    pub(crate) fn asked(&self) -> Option<u64> {
+        self.asking.as_ref().map(|(id, _)| *id)
     }
 
     fn send(&mut self, bytes: Vec<u8>) {
@@ -504,6 +506,7 @@ impl Machine for View {
             Input::Interrupt { typed } => self.interrupt(typed),
             Input::Report(line) => self.screen.report(line),
             Input::Columns(columns) => self.screen.resize(columns),
+            Input::Ending => self.phase = Phase::Ending,
             Input::Gone => self.gone(),
             Input::Over => self.over(),
             #[cfg(test)]

@@ -149,7 +149,8 @@ fn a_budget_needs_prices() {
 fn the_ca_file_of_the_selected_entry_is_checked_at_start() {
     let world = World::empty();
     let file = world.work().join("roots.pem");
-    let entry = |id: &str, path: &std::path::Path| from_prompt(id, &json!({"ca_file": path}));
+    let entry =
+        |id: &str, path: &std::path::Path| from_prompt(id, &json!({"ca_file": path.to_str()}));
     let none = world.work().join("none.pem");
     world.make_home();
     let providers = json!([

@@ -91,7 +91,7 @@ impl Bench {
 
     /// What the terminal is asked now.
     fn asks(&self) -> Option<Asked> {
-        self.view.is_asking().then(|| self.asked.last().unwrap().1)
+        self.view.asked().map(|_| self.asked.last().unwrap().1)
     }
 }
 
@@ -390,6 +390,20 @@ fn a_terminal_that_is_gone_ends_the_turn_and_the_session() {
     let mut bench = Bench::ready();
     bench.feed(Input::Gone);
     assert_eq!((bench.sent.len(), &bench.ends[..]), (0, &[Output::End][..]));
+}
+
+#[test]
+fn a_session_that_is_told_to_end_asks_nothing_more() {
+    let mut bench = Bench::busy();
+    bench.feed(Input::Ending);
+    bench.records(&[
+        question("r1", "Write", &json!({})),
+        cancel("r1"),
+        result("cancelled", &[]),
+        state("idle"),
+    ]);
+    assert_eq!(bench.shown, format!("(interrupted)\n{ACCOUNT}"));
+    assert_eq!((bench.asks(), bench.ends.len()), (None, 0));
 }
 
 #[test]
