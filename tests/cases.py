@@ -4,7 +4,8 @@
 usage: cases.py AGENT [OPTION OF THE RUNNER]...
 
 Runner and cases lie in $AGENTX_SHARED, by default the folder `shared` beside the repository. Chosen are the cases of
-the profile `standalone` that need no setup, and the provider cases of EXTRA; four of these speak the Responses API.
+the profile `standalone` that need no setup, and those of EXTRA, whose setup is ready; four of these speak the Responses
+API.
 """
 import json
 import os
@@ -13,8 +14,8 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-EXTRA = ("054", "082", "084", "086", "094", "096")
-CHOSEN = 25
+EXTRA = ("050", "054", "082", "084", "086", "094", "096")
+CHOSEN = 26
 
 
 def main(agent, *options):

@@ -7,6 +7,7 @@
 use crate::machine::Misuse;
 use crate::model::{Delta, ModelOutcome, ModelRequest};
 use crate::schema::permission::PermissionUpdate;
+use crate::store::Batch;
 use crate::tool::{ToolOutcome, ToolRequest};
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -26,6 +27,10 @@ pub enum Request {
     /// Write permission updates to their settings files (WIRE-PERM-030).
     /// Answer: [`Answer::Persisted`].
     Persist(Vec<PermissionUpdate>),
+    /// Hand these entries to the session store: answered once they are with the
+    /// operating system, so that they survive a kill of the process; a disk may
+    /// get them later (DEC-32). Answer: [`Answer::Stored`].
+    Store(Batch),
     /// Flush what a remote session keeps of this turn. Says nothing about what
     /// the host has seen (acceptance 15). Answer: [`Answer::Flushed`].
     FlushRemote,
@@ -40,6 +45,7 @@ impl Request {
             Self::Model(_) => Kind::Model,
             Self::Tool(_) => Kind::Tool,
             Self::Persist(_) => Kind::Persist,
+            Self::Store(_) => Kind::Store,
             Self::FlushRemote => Kind::FlushRemote,
             Self::Vet(_) => Kind::Vet,
         }
@@ -62,6 +68,8 @@ pub enum Answer {
     Tool(ToolOutcome),
     /// The updates were stored, or not.
     Persisted(Verdict),
+    /// The entries were stored, all of them, or none was.
+    Stored(Verdict),
     /// The flush ended, or failed.
     Flushed(Verdict),
     /// The record may leave, or not. A validator that failed or panicked is a refusal.
@@ -74,6 +82,7 @@ impl Answer {
             Self::Model(_) => Kind::Model,
             Self::Tool(_) => Kind::Tool,
             Self::Persisted(_) => Kind::Persist,
+            Self::Stored(_) => Kind::Store,
             Self::Flushed(_) => Kind::FlushRemote,
             Self::Vetted(_) => Kind::Vet,
         }
@@ -99,6 +108,8 @@ pub enum Kind {
     Tool,
     /// Permission updates to be stored.
     Persist,
+    /// Entries for the session store.
+    Store,
     /// A remote flush.
     FlushRemote,
     /// A record to be judged.

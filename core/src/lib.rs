@@ -112,6 +112,8 @@
 //! #         flush_remote: false,
 //! #         credentials: Guard::default(),
 //! #         metadata: Guard::default(),
+//! #         resume: None,
+//! #         store: None,
 //! #         limits: Limits::DEFAULT,
 //! #     }
 //! # }
@@ -185,5 +187,6 @@ pub mod machine;
 pub mod model;
 pub mod policy;
 pub mod schema;
+pub mod store;
 pub mod time;
 pub mod tool;

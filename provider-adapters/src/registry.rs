@@ -3,6 +3,7 @@
 //! Reading is pure: the driver opens the file, and hands over its bytes and
 //! what the operating system says about it.
 
+mod binding;
 mod entry;
 mod guard;
 mod pricing;

@@ -8,6 +8,7 @@ use crate::limits::Limits;
 use crate::schema::outbound::ReasoningCapabilities;
 use crate::schema::payload::InitializePayload;
 use crate::schema::permission::PermissionMode;
+use crate::store::{Restored, Storing};
 use crate::tool::ToolSpec;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -54,6 +55,10 @@ pub struct Config {
     /// Credentials and routing values that neither `system/init` nor the
     /// answer to `initialize` may hold (DEC-30).
     pub metadata: Guard,
+    /// What an earlier run of this session left; `session_id` names it then.
+    pub resume: Option<Restored>,
+    /// How the session is stored; without it, it is not (DEC-32).
+    pub store: Option<Storing>,
     /// Bounds.
     pub limits: Limits,
 }

@@ -1,6 +1,7 @@
 //! How things end: interrupts, fatal input, signals, closed output, exit.
 
 use super::{AgentSession, Diagnostic, Event, Output, Severity, Stage, TurnReport, records};
+use crate::effect::Kind;
 use crate::link::Fault;
 use crate::schema::outbound::{Outbound, SessionState};
 use alloc::format;
@@ -46,8 +47,11 @@ impl AgentSession {
     }
 
     /// Ends everything because the input cannot be read on (DEC-10).
-    pub(super) fn fatal_input(&mut self, fault: &Fault) {
-        self.settle_everything(1);
+    pub(super) fn fatal_input(&mut self, fault: Fault) {
+        self.settle_everything(1, Some(fault));
+    }
+
+    fn tell_fault(&mut self, fault: &Fault) {
         let text = fault.to_string();
         let result = records::input_error(&self.config.provider, text.clone(), None);
         self.send(&Outbound::Result(result));
@@ -79,14 +83,23 @@ impl AgentSession {
 
     /// Ends everything because a signal came.
     pub(super) fn shutdown(&mut self, status: u8) {
-        self.settle_everything(status);
+        self.settle_everything(status, None);
     }
 
     /// Settles what runs and what waits, in the order of DEC-10.
-    fn settle_everything(&mut self, status: u8) {
+    fn settle_everything(&mut self, status: u8, fault: Option<Fault>) {
         self.stage = Stage::Closing(status);
+        self.fault = fault;
         self.withdraw_questions();
+        if self.turn.is_none() {
+            return self.finish_closing();
+        }
+        // The rest follows the result of the turn, which may wait for the store.
         self.cancel_turn(None);
+    }
+
+    /// What follows the last result of a session that closes.
+    pub(super) fn finish_closing(&mut self) {
         while let Some(prompt) = self.queue.pop() {
             let text = "the session ended before this prompt ran";
             let result = records::never_ran(&self.config.provider, text, prompt.uuid);
@@ -97,6 +110,9 @@ impl AgentSession {
             self.cancel_effect(id);
         }
         self.set_state(SessionState::Idle);
+        if let Some(fault) = self.fault.take() {
+            self.tell_fault(&fault);
+        }
     }
 
     fn report_cancelled(&mut self, errors: Vec<String>) {
@@ -133,7 +149,9 @@ impl AgentSession {
         self.cancel_turn(None);
         while self.queue.pop().is_some() {}
         self.flushing = None;
-        let open: Vec<_> = self.effects.iter().map(|(id, _)| id).collect();
+        // What is being stored is stored; the next run may need it.
+        let open = self.effects.iter().filter(|(_, kind)| *kind != Kind::Store);
+        let open: Vec<_> = open.map(|(id, _)| id).collect();
         for id in open {
             self.cancel_effect(id);
         }
@@ -145,6 +163,7 @@ impl AgentSession {
             Stage::Open | Stage::Exited => return,
             Stage::Ended if self.turn.is_none() && self.queue.is_empty() => self.books.status(),
             Stage::Ended => return,
+            Stage::Closing(_) if self.turn.is_some() => return,
             Stage::Closing(status) => status,
             Stage::Latched => LATCHED,
         };

@@ -10,6 +10,7 @@
 //! progress 1 usage 11 4 0 0 0       progress 1 stop end_turn
 //! done 1 model finished             done 1 model failed rate_limit 429 "slow down"
 //! done 2 tool ok "text"             done 3 vetted passed
+//! done 4 stored passed              done 4 stored failed
 //! sent 120                          write_failed
 //! ```
 
@@ -122,6 +123,7 @@ fn write_answer(line: Line, answer: &Answer) -> Line {
             outcome.content.iter().fold(line, add)
         }
         Answer::Persisted(verdict) => line.word("persisted").verdict(*verdict),
+        Answer::Stored(verdict) => line.word("stored").verdict(*verdict),
         Answer::Flushed(verdict) => line.word("flushed").verdict(*verdict),
         Answer::Vetted(verdict) => line.word("vetted").verdict(*verdict),
     }
@@ -245,6 +247,7 @@ fn read_answer(words: &mut Words<'_>) -> Result<Answer, LogFault> {
             Answer::Tool(ToolOutcome { content, is_error })
         }
         "persisted" => Answer::Persisted(words.verdict()?),
+        "stored" => Answer::Stored(words.verdict()?),
         "flushed" => Answer::Flushed(words.verdict()?),
         "vetted" => Answer::Vetted(words.verdict()?),
         _ => return Err(LogFault("an unknown answer")),
@@ -384,6 +387,7 @@ mod tests {
         inputs.extend(STOPS.map(|(_, stop)| delta(Delta::Stop(stop))));
         for verdict in [Verdict::Passed, Verdict::Failed] {
             inputs.push(Input::Done(id, Answer::Persisted(verdict)));
+            inputs.push(Input::Done(id, Answer::Stored(verdict)));
             inputs.push(Input::Done(id, Answer::Flushed(verdict)));
             inputs.push(Input::Done(id, Answer::Vetted(verdict)));
         }

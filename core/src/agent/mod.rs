@@ -24,11 +24,13 @@ mod context_usage;
 mod controls;
 mod endings;
 mod io;
+mod journal;
 pub mod log;
 mod partial;
 mod permission;
 mod queue;
 mod records;
+mod storing;
 mod turns;
 mod users;
 
@@ -50,6 +52,7 @@ use crate::tool::Environment;
 use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::sync::Arc;
+use journal::Journal;
 use permission::Waiter;
 use queue::Queue;
 use turns::Turn;
@@ -69,7 +72,13 @@ pub struct AgentSession {
     environment: Arc<Environment>,
     queue: Queue,
     seen: Recent,
+    /// Uuids of context that has not joined the history yet, oldest first.
+    context_uuids: VecDeque<Arc<str>>,
     turn: Option<Turn>,
+    /// What goes to the session store, where there is one.
+    journal: Option<Journal>,
+    /// Why the input cannot be read on, until that is told.
+    fault: Option<Fault>,
     /// A remote flush that stands between a result and `idle`.
     flushing: Option<EffectId>,
     state: SessionState,
@@ -157,7 +166,10 @@ impl AgentSession {
             environment: Arc::default(),
             queue: Queue::default(),
             seen: Recent::new(limits.seen_prompts),
+            context_uuids: VecDeque::new(),
             turn: None,
+            journal: None,
+            fault: None,
             flushing: None,
             state: SessionState::Idle,
             handshake: Handshake::Untouched,
@@ -170,10 +182,25 @@ impl AgentSession {
             now,
             ids,
         };
+        session.take_up();
         session.send_init();
         // An init record that may not leave ends the session before any input.
         session.settle_exit();
         session
+    }
+
+    /// Goes on from what is stored, and begins to store.
+    fn take_up(&mut self) {
+        if let Some(restored) = self.config.resume.take() {
+            for uuid in &restored.prompts {
+                self.seen.insert(Arc::clone(uuid));
+            }
+            self.agent_loop.resume(restored);
+        }
+        if let Some(storing) = &self.config.store {
+            let (version, cwd) = (&self.config.version, &self.config.cwd);
+            self.journal = Some(Journal::new(storing, &self.session_id, version, cwd));
+        }
     }
 
     /// The session's id.
@@ -291,6 +318,7 @@ impl AgentSession {
                     "permission updates could not be stored; they hold for this session only",
                 );
             }
+            Answer::Stored(verdict) => self.stored(id, verdict),
             Answer::Flushed(verdict) => self.flushed(id, verdict),
             Answer::Vetted(Verdict::Passed) => {
                 if let Some(record) = self.link.vetted() {
@@ -319,9 +347,10 @@ impl AgentSession {
     fn take(&mut self, read: Result<Inbound, Fault>) {
         match read {
             Ok(record) => self.record(record),
-            Err(fault) => self.fatal_input(&fault),
+            Err(fault) => self.fatal_input(fault),
         }
         self.next_turn();
+        self.store_waiting();
     }
 
     fn end_of_input(&mut self) {
@@ -382,6 +411,7 @@ impl Machine for AgentSession {
         }
         self.close_latched();
         self.next_turn();
+        self.store_waiting();
         self.settle_exit();
         Ok(())
     }

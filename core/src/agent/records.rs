@@ -86,7 +86,7 @@ pub(super) fn error(
     provider: &Provider,
     subtype: ErrorSubtype,
     stop: ResultStop,
-    error: String,
+    errors: Vec<String>,
     books: Books,
     prompt_uuid: Option<Arc<str>>,
 ) -> ResultRecord {
@@ -94,7 +94,7 @@ pub(super) fn error(
         subtype,
         timing: books.timing(),
         accounting: books.accounting(provider, stop),
-        errors: vec![error],
+        errors,
         prompt_uuid,
         origin: None,
     })
@@ -111,7 +111,7 @@ pub(super) fn input_error(
         provider,
         ErrorSubtype::DuringExecution,
         ResultStop::InputError,
-        text,
+        vec![text],
         books,
         prompt_uuid,
     )
@@ -125,7 +125,7 @@ pub(super) fn never_ran(provider: &Provider, text: &str, prompt_uuid: Arc<str>) 
         provider,
         subtype,
         stop,
-        text.to_string(),
+        vec![text.to_string()],
         books,
         Some(prompt_uuid),
     )
@@ -157,6 +157,17 @@ pub(super) fn error_of(outcome: TurnOutcome) -> (ErrorSubtype, ResultStop, Strin
             let text = "the turn was cancelled".to_string();
             (ErrorSubtype::DuringExecution, ResultStop::Cancelled, text)
         }
+    }
+}
+
+/// How a result record will say that a turn stopped, and whether it is an error.
+pub(super) const fn stop_of(outcome: &TurnOutcome) -> (ResultStop, bool) {
+    match outcome {
+        TurnOutcome::Done { stop, .. } => (ResultStop::of(*stop), false),
+        TurnOutcome::Failed(_) => (ResultStop::ProviderError, true),
+        TurnOutcome::MaxTurns(_) => (ResultStop::MaxTurns, true),
+        TurnOutcome::Budget { .. } => (ResultStop::MaxBudget, true),
+        TurnOutcome::Cancelled => (ResultStop::Cancelled, true),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Turns: from a queued prompt to its result and `idle`.
 
 use super::queue::Prompt;
+use super::storing::{Held, NOT_STORED};
 use super::{AgentSession, Event, Output, Stage, TurnReport};
 use super::{partial, records};
 use crate::agent_loop::{FinishedBlock, LoopInput, Step, Streamed, TurnEnd, TurnOutcome};
@@ -24,7 +25,7 @@ use core::time::Duration;
 /// The prompt that runs.
 #[derive(Debug)]
 pub(super) struct Turn {
-    prompt_uuid: Arc<str>,
+    pub(super) prompt_uuid: Arc<str>,
     began: Instant,
     /// Time spent waiting for the model so far.
     api: Duration,
@@ -33,6 +34,12 @@ pub(super) struct Turn {
     pub(super) denials: Vec<PermissionDenial>,
     /// Id of the message that is being streamed, as records show it.
     message_id: Option<Arc<str>>,
+    /// Entries that have to be stored before anything else is begun.
+    pub(super) barrier: u64,
+    /// What waits for that, oldest first.
+    pub(super) held: VecDeque<(u64, Held)>,
+    /// Whether entries of this turn could not be stored.
+    pub(super) store_failed: bool,
 }
 
 /// What the results of calls say that an interrupt left open.
@@ -63,7 +70,13 @@ impl AgentSession {
             tools: BTreeMap::new(),
             denials: Vec::new(),
             message_id: None,
+            barrier: 0,
+            held: VecDeque::new(),
+            store_failed: false,
         });
+        if let Some(journal) = &mut self.journal {
+            journal.retry();
+        }
         self.set_state(SessionState::Running);
         let Prompt { uuid, record } = prompt;
         self.echo(&record, uuid);
@@ -91,7 +104,7 @@ impl AgentSession {
         match step {
             Step::Request(_) | Step::Decide { .. } | Step::Run { .. }
                 if self.stage == Stage::Latched => {}
-            Step::Request(request) => self.ask_model(request),
+            Step::Request(request) => self.when_stored(Held::Request(request)),
             Step::Streamed(streamed) => self.show_partial(streamed),
             Step::Block(block) => self.show_block(block),
             Step::Decide { place, call } => return self.decide(place, &call),
@@ -99,15 +112,23 @@ impl AgentSession {
                 call,
                 place,
                 access,
-            } => self.run_tool(place, call, access),
-            Step::Settled(result) => self.send(&records::tool_result(result)),
+            } => self.when_stored(Held::Run {
+                place,
+                call,
+                access,
+            }),
+            Step::Settled(result) => {
+                self.keep_result(&result);
+                self.send(&records::tool_result(result));
+            }
+            Step::Kept(kept) => self.keep(kept),
             Step::Failed(failure) => self.show_failure(&failure),
-            Step::End(end) => self.end_turn(end),
+            Step::End(end) => self.when_stored(Held::End(end)),
         }
         None
     }
 
-    fn ask_model(&mut self, request: Box<ModelRequest>) {
+    pub(super) fn ask_model(&mut self, request: Box<ModelRequest>) {
         let id = self.start(Request::Model(request));
         let now = self.now;
         if let Some(turn) = &mut self.turn {
@@ -132,7 +153,7 @@ impl AgentSession {
         Some(id)
     }
 
-    fn run_tool(&mut self, place: usize, call: ToolCall, access: Access) {
+    pub(super) fn run_tool(&mut self, place: usize, call: ToolCall, access: Access) {
         let request = ToolRequest {
             call,
             access,
@@ -153,8 +174,13 @@ impl AgentSession {
     }
 
     /// Cancels what the turn started and ends it (the caller sent what goes before).
-    /// `first`: a call that ends in its own way before the others.
-    pub(super) fn cancel_turn(&mut self, first: Option<(usize, ToolOutcome)>) {
+    /// `first`: a call that ends in its own way before the others; `reason`: what
+    /// the results of those say.
+    pub(super) fn cancel_turn_because(
+        &mut self,
+        first: Option<(usize, ToolOutcome)>,
+        reason: &'static str,
+    ) {
         if self.turn.is_none() {
             return;
         }
@@ -169,10 +195,7 @@ impl AgentSession {
         for id in tools.into_keys() {
             self.cancel_effect(id);
         }
-        self.feed_loop(LoopInput::Cancel {
-            first,
-            reason: CANCELLED,
-        });
+        self.feed_loop(LoopInput::Cancel { first, reason });
     }
 
     // ---- what the host sees ---------------------------------------------------------
@@ -229,12 +252,15 @@ impl AgentSession {
 
     // ---- the end --------------------------------------------------------------------
 
-    fn end_turn(&mut self, end: TurnEnd) {
+    pub(super) fn end_turn(&mut self, end: TurnEnd) {
         let Some(turn) = self.turn.take() else { return };
         let (result, report) = self.result(turn, end);
         self.books.last_ordinary_is_error = Some(report.is_error);
         self.send(&Outbound::Result(result));
         self.out.push_back(Output::Event(Event::TurnEnded(report)));
+        if matches!(self.stage, Stage::Closing(_)) {
+            self.finish_closing();
+        }
         if self.stage.is_closing() {
             return;
         }
@@ -267,8 +293,9 @@ impl AgentSession {
         };
         let uuid = Some(turn.prompt_uuid);
         let provider = &self.config.provider;
+        let not_stored = turn.store_failed.then(|| NOT_STORED.to_string());
         let (subtype, stop, error) = match end.outcome {
-            TurnOutcome::Done { stop, text } => {
+            TurnOutcome::Done { stop, text } if not_stored.is_none() => {
                 let report = TurnReport {
                     text: text.clone(),
                     errors: Vec::new(),
@@ -283,18 +310,23 @@ impl AgentSession {
             outcome @ (TurnOutcome::Failed(_)
             | TurnOutcome::MaxTurns(_)
             | TurnOutcome::Budget { .. }
-            | TurnOutcome::Cancelled) => records::error_of(outcome),
+            | TurnOutcome::Cancelled
+            | TurnOutcome::Done { .. }) => records::error_of(outcome),
         };
-        // Put together from words of ours and of the provider.
-        let error = self.safe(&error);
+        let errors = match (not_stored, stop) {
+            (Some(text), ResultStop::Cancelled) => vec![text],
+            // Put together from words of ours and of the provider.
+            (None, _) => vec![self.safe(&error)],
+            (Some(text), _) => vec![self.safe(&error), text],
+        };
         let report = TurnReport {
             text: String::new(),
-            errors: vec![error.clone()],
+            errors: errors.clone(),
             is_error: true,
             at_limit: false,
         };
         (
-            records::error(provider, subtype, stop, error, books, uuid),
+            records::error(provider, subtype, stop, errors, books, uuid),
             report,
         )
     }

@@ -104,7 +104,10 @@ impl AgentSession {
         if !self.seen.insert(Arc::clone(&uuid)) {
             return self.repeated(&record, uuid);
         }
-        self.echo(&record, uuid);
+        self.echo(&record, Arc::clone(&uuid));
+        if self.journal.is_some() {
+            self.context_uuids.push_back(uuid);
+        }
         self.feed_loop(LoopInput::Context(record.content.parts()));
     }
 

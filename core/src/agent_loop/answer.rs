@@ -188,6 +188,14 @@ impl Answer {
         self.usage
     }
 
+    /// Ids of the calls that have begun.
+    pub(crate) fn call_ids(&self) -> impl Iterator<Item = Arc<str>> + '_ {
+        self.waiting.iter().filter_map(|waiting| match waiting {
+            Waiting::Block(_) => None,
+            Waiting::Call(open) => Some(Arc::clone(&open.call.id)),
+        })
+    }
+
     /// Whether that report accounts for the whole answer.
     pub(crate) const fn usage_known(&self) -> bool {
         self.usage_known

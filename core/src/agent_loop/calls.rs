@@ -26,6 +26,11 @@ impl CallIds {
         }
     }
 
+    /// Counts ids of an earlier run of the session as used.
+    pub(crate) fn use_up(&mut self, mut ids: BTreeSet<Arc<str>>) {
+        self.used.append(&mut ids);
+    }
+
     /// The session-wide id of a call that the model named `id`.
     pub(crate) fn map(&mut self, id: &str) -> Arc<str> {
         let mut mapped: Arc<str> = id.into();

@@ -32,6 +32,7 @@ use crate::model::{
     Block, Delta, ErrorCategory, Message, ModelFailure, ModelOutcome, ModelRequest, StopReason,
     ToolChoice, ToolResult, Usage,
 };
+use crate::store::Restored;
 use crate::time::Instant;
 use crate::tool::{Access, ToolCall, ToolOutcome, ToolSpec};
 use account::{Account, Tokens};
@@ -132,10 +133,29 @@ pub enum Step {
     },
     /// A call settled.
     Settled(ToolResult),
+    /// The history grew by this. Results of calls join it too, once all are
+    /// settled; each was told by [`Step::Settled`] before.
+    Kept(Kept),
     /// The model request failed; the turn's end follows.
     Failed(ModelFailure),
     /// The turn is over and the loop idle.
     End(TurnEnd),
+}
+
+/// A message that joined the history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// Prior context.
+    Context(Arc<Message>),
+    /// The prompt that is being answered.
+    Prompt(Arc<Message>),
+    /// An answer, or what is left of one that was cut.
+    Answer {
+        /// Its blocks.
+        message: Arc<Message>,
+        /// Its tokens, unless it was cut.
+        usage: Option<Usage>,
+    },
 }
 
 /// A block that is complete, as the host is shown it.
@@ -214,6 +234,7 @@ pub struct AgentLoop {
     shown: Vec<Block>,
     batch: Batch,
     last_usage: Option<Usage>,
+    dropped: Vec<Arc<str>>,
     out: VecDeque<Step>,
 }
 
@@ -236,8 +257,22 @@ impl AgentLoop {
             shown: Vec::new(),
             batch: Batch::default(),
             last_usage: None,
+            dropped: Vec::new(),
             out: VecDeque::new(),
         }
+    }
+
+    /// Goes on from a conversation that was stored. Only before the first input.
+    pub fn resume(&mut self, restored: Restored) {
+        self.history = restored.history;
+        self.ids.use_up(restored.tool_use_ids);
+        self.last_usage = restored.last_usage;
+    }
+
+    /// Ids of calls that were dropped since this was asked last: they are in no
+    /// history, and used up all the same (DEC-35).
+    pub fn take_dropped_calls(&mut self) -> Vec<Arc<str>> {
+        core::mem::take(&mut self.dropped)
     }
 
     /// The conversation so far, oldest first.
@@ -274,7 +309,9 @@ impl AgentLoop {
         self.account.next_prompt();
         self.take_context();
         self.prompt_at = self.history.len();
-        self.history.push(Arc::new(Message::User(parts)));
+        let prompt = Arc::new(Message::User(parts));
+        self.history.push(Arc::clone(&prompt));
+        self.out.push_back(Step::Kept(Kept::Prompt(prompt)));
         if self.account.exhausted() {
             self.end(self.budget_spent());
         } else {
@@ -335,16 +372,20 @@ impl AgentLoop {
     }
 
     fn finish_answer(&mut self) {
+        let calls: Vec<_> = self.answer.call_ids().collect();
         let finished = self.answer.finish();
         self.show_streamed();
         let tokens = self.tokens(self.answer.usage_known());
         self.account.answer(tokens);
         self.last_usage = self.answer.usage_known().then(|| self.answer.usage());
+        if finished.stop != StopReason::ToolUse {
+            self.dropped.extend(calls);
+        }
         if finished.stop == StopReason::ContentFilter {
             for block in blocks_of(finished.parts) {
                 self.show_block(block, None, None);
             }
-            self.keep_shown();
+            self.keep_shown(self.last_usage);
             return self.report_failure(content_filter());
         }
         if finished.stop != StopReason::ToolUse {
@@ -373,7 +414,7 @@ impl AgentLoop {
         }
         // Joined, the blocks may spell what none of them does.
         let text = self.config.guard.redact(&text_of(&self.shown)).into_owned();
-        self.keep_shown();
+        self.keep_shown(self.last_usage);
         let outcome = if self.account.exhausted() {
             self.budget_spent()
         } else {
@@ -410,7 +451,7 @@ impl AgentLoop {
                 None => decide.push((place, Ok(call))),
             }
         }
-        self.keep_shown();
+        self.keep_shown(self.last_usage);
         let exhausted = self.account.exhausted();
         for (place, decision) in decide {
             match decision {
@@ -499,12 +540,13 @@ impl AgentLoop {
     }
 
     fn cut_answer(&mut self) {
+        self.dropped.extend(self.answer.call_ids());
         let blocks = self.answer.cut();
         self.show_streamed();
         for block in blocks {
             self.show_block(block, None, None);
         }
-        self.keep_shown();
+        self.keep_shown(None);
     }
 
     fn cancel(&mut self, first: Option<(usize, ToolOutcome)>, reason: &'static str) {
@@ -542,15 +584,21 @@ impl AgentLoop {
     }
 
     /// Puts the blocks of the current answer into the history.
-    fn keep_shown(&mut self) {
+    fn keep_shown(&mut self, usage: Option<Usage>) {
         let blocks = core::mem::take(&mut self.shown);
         if !blocks.is_empty() {
-            self.history.push(Arc::new(Message::Assistant(blocks)));
+            let message = Arc::new(Message::Assistant(blocks));
+            self.history.push(Arc::clone(&message));
+            let kept = Kept::Answer { message, usage };
+            self.out.push_back(Step::Kept(kept));
         }
     }
 
     fn take_context(&mut self) {
-        self.history.append(&mut self.context);
+        for context in self.context.drain(..) {
+            self.history.push(Arc::clone(&context));
+            self.out.push_back(Step::Kept(Kept::Context(context)));
+        }
     }
 
     fn redact(&self, outcome: ToolOutcome) -> ToolOutcome {

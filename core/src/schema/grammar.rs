@@ -3,14 +3,14 @@
 use core::ops::RangeInclusive;
 
 /// UUID versions a prompt may have: all that RFC 4122 and its successor define (DEC-25).
-pub(super) const PROMPT_UUID_VERSIONS: RangeInclusive<u32> = 1..=8;
+pub(crate) const PROMPT_UUID_VERSIONS: RangeInclusive<u32> = 1..=8;
 
 /// UUID versions an upload's `prompt_uuid` may have (WIRE-018).
 pub(super) const IMPORT_UUID_VERSIONS: RangeInclusive<u32> = 1..=5;
 
 /// Whether `text` is a UUID in its canonical form, either case, of one of
 /// `versions` and of the RFC 4122 variant.
-pub(super) fn is_uuid(text: &str, versions: RangeInclusive<u32>) -> bool {
+pub(crate) fn is_uuid(text: &str, versions: RangeInclusive<u32>) -> bool {
     text.len() == 36
         && text.chars().enumerate().all(|(at, c)| match at {
             8 | 13 | 18 | 23 => c == '-',

@@ -8,7 +8,7 @@
 
 pub mod declare;
 pub mod describe;
-mod grammar;
+pub(crate) mod grammar;
 pub mod inbound;
 mod number;
 pub mod outbound;

@@ -1,5 +1,6 @@
 //! Putting a session together: configuration, guards, world.
 
+use crate::persistence::Persistence;
 use crate::refusal::Refusal;
 use agentx_core::agent::{AgentSession, Config, Output, Provider};
 use agentx_core::correlate::OrphanPolicy;
@@ -51,6 +52,8 @@ pub(crate) struct Parts<'a> {
     pub(crate) replay_user_messages: bool,
     /// Write `stream_event` records.
     pub(crate) include_partial_messages: bool,
+    /// Which session it is, and how it is stored.
+    pub(crate) persistence: Persistence,
     /// Home, environment and bounds of the tools.
     pub(crate) tools: ToolboxConfig,
 }
@@ -62,7 +65,7 @@ impl Parts<'_> {
     ///
     /// A provider this build does not have, a budget without prices, a
     /// credential or route in what the session would tell of itself.
-    pub(crate) fn compose(self) -> Result<(AgentSession, World), Refusal> {
+    pub(crate) fn compose(mut self) -> Result<(AgentSession, World), Refusal> {
         if self.max_budget.is_some() && self.entry.pricing.is_none() {
             return Err(Refusal::new(format_args!(
                 "--max-budget-usd: expected prices, but auth.json has no pricing for id {:?}",
@@ -76,7 +79,11 @@ impl Parts<'_> {
             })?;
         }
         let provider = provider::Provider::build(self.entry, self.script.as_deref())?;
-        let config = self.config()?;
+        let epoch = epoch();
+        let mut config = self.config()?;
+        let store = self
+            .persistence
+            .enter(&mut config, self.entry.binding(), epoch);
         self.check_public(&config)?;
         let credential = self.entry.api_key.as_ref();
         let world = World {
@@ -89,8 +96,9 @@ impl Parts<'_> {
             trust: Arc::new(TrustStore::new()),
             http: http1::Limits::DEFAULT,
             seed: u64::from_le_bytes(random()?),
-            epoch: epoch(),
+            epoch,
             persist: None,
+            store,
             validator: None,
         };
         Ok((AgentSession::new(config, Instant::ZERO), world))
@@ -119,6 +127,8 @@ impl Parts<'_> {
             credentials: Guard::new(keys()).map_err(Refusal::new)?,
             metadata: Guard::new(keys().chain(self.registry.routing_values()))
                 .map_err(Refusal::new)?,
+            resume: None,
+            store: None,
             limits: Limits::default(),
         })
     }

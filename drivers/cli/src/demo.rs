@@ -11,6 +11,7 @@ mod transcript;
 
 use crate::compose::Parts;
 use crate::options::OutputFormat;
+use crate::persistence::Persistence;
 use crate::refusal::Refusal;
 use crate::session;
 use agentx_core::schema::permission::PermissionMode;
@@ -64,6 +65,7 @@ pub(crate) fn run(output: OutputFormat) -> Result<u8, Refusal> {
         max_budget: None,
         replay_user_messages: false,
         include_partial_messages: false,
+        persistence: Persistence::default(),
         tools: ToolboxConfig::new(home, session::tool_environment()),
     };
     let (session, world) = parts.compose()?;

@@ -44,6 +44,8 @@ enum Event {
     Interrupt,
     /// A line for the operator.
     Report(String),
+    /// The stored sessions, or why they cannot be told.
+    Listed(Result<String, String>),
     /// The session is told to end.
     Ending,
     /// The terminal is gone.
@@ -165,6 +167,10 @@ impl Interface {
                     self.feed(Input::Interrupt { typed });
                 }
                 Event::Report(line) => self.feed(Input::Report(&line)),
+                Event::Listed(listed) => {
+                    let listed = listed.as_deref().map_err(String::as_str);
+                    self.feed(Input::Listed(listed));
+                }
                 Event::Ending => self.feed(Input::Ending),
                 Event::Gone => {
                     self.gone.store(true, Ordering::Relaxed);
@@ -199,6 +205,7 @@ impl Interface {
             match output {
                 Output::Show(text) => self.tell(Command::Show(text)),
                 Output::Ask(id, asked) => self.tell(Command::Ask(id, asked)),
+                Output::List => self.tell(Command::List),
                 Output::Quit(status) => signals::end(status),
                 Output::Send(bytes) => self.port.iter().for_each(|port| port.send(&bytes)),
                 Output::End => self.port.iter().for_each(HostPort::end),

@@ -22,9 +22,11 @@ mod interactive;
 mod logging;
 mod money;
 mod options;
+mod persistence;
 mod prompt;
 mod refusal;
 mod session;
+mod sessions;
 mod speak;
 
 use options::Invocation;
@@ -48,11 +50,12 @@ fn run() -> u8 {
         Invocation::Run(options) => session::run(*options),
         Invocation::Demo(output) => demo::run(output),
         Invocation::List(format) => discover::text(format).map(|text| say(&text)),
+        Invocation::Sessions(question) => sessions::run(&question),
         Invocation::Say(text) => Ok(say(&text)),
     });
     status.unwrap_or_else(|refusal: Refusal| {
         complain(format_args!("error: {refusal}"));
-        refusal::STATUS
+        refusal.status()
     })
 }
 

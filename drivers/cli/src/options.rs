@@ -3,12 +3,14 @@
 
 mod discovery;
 mod plan;
+mod stored;
 #[cfg(test)]
 mod tests;
 mod words;
 
 pub(crate) use discovery::ListFormat;
 pub(crate) use plan::{Source, Terminals};
+pub(crate) use stored::{Question, StoredOptions, Telling, Wanted, Which};
 pub(crate) use words::{InputFormat, OutputFormat, Profile, profile};
 
 use crate::refusal::Refusal;
@@ -19,18 +21,16 @@ use clap::{ArgAction, CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+/// Name of the program.
+const PROGRAM: &str = "agentx";
+
 /// The version line (configuration, "Commands").
 pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (agentx)\n");
 
 /// Options of the contract that this version does not have. They are refused
 /// by name, so that nobody takes them for a typing error.
-const NOT_YET: [&str; 13] = [
+const NOT_YET: [&str; 8] = [
     "--attachment",
-    "--resume",
-    "--continue",
-    "--fork-session",
-    "--session-id",
-    "--no-session-persistence",
     "--json-schema",
     "--settings",
     "--add-dir",
@@ -50,6 +50,8 @@ Examples:
       The prompt, a newline, and the text on stdin
   agentx -p --input-format stream-json --output-format stream-json
       Serve a host program: one JSON record a line, both ways
+  agentx -p --continue \"And the tests?\"
+      Go on with the newest session of the current folder
   agentx --list-providers
       Show the providers of auth.json; with --output-format json for programs
 
@@ -58,6 +60,7 @@ Files:
       The shortest one, whose model echoes the prompt:
       {\"version\": 2, \"providers\": [{\"id\": \"play\", \"type\": \"scripted\",
         \"scripted\": {\"model\": \"scripted\", \"from_prompt\": true}}]}
+  $AGENTX_HOME/sessions/   The stored sessions
 
 Environment:
   AGENTX_HOME      Absolute path of the home folder [default: ~/.agentx]
@@ -65,18 +68,18 @@ Environment:
   AGENTX_LOG       Filter for logs on stderr, such as `debug`
 
 Exit status:
-  0 success, 1 the last prompt failed or the input was malformed,
-  2 usage or configuration, 128+N ended by signal N";
+  0 success, 1 the last prompt failed, the input was malformed or the session
+  cannot be resumed, 2 usage or configuration, 128+N ended by signal N";
 
 /// A coding agent behind a pipe.
 #[derive(Debug, Parser)]
 #[command(
-    name = "agentx",
+    name = PROGRAM,
     version,
     disable_version_flag = true,
     disable_help_subcommand = true,
     args_conflicts_with_subcommands = true,
-    override_usage = "agentx [OPTIONS] [PROMPT]\n       agentx demo [--output-format FORMAT]\n       agentx --list-providers [--output-format text|json]",
+    override_usage = "agentx [OPTIONS] [PROMPT]\n       agentx demo [--output-format FORMAT]\n       agentx sessions list | show ID\n       agentx --list-providers [--output-format text|json]",
     subcommand_help_heading = "Subcommands",
     after_help = AFTER_HELP
 )]
@@ -136,6 +139,9 @@ pub(crate) struct Options {
     #[arg(long)]
     include_partial_messages: bool,
 
+    #[command(flatten)]
+    stored: StoredOptions,
+
     /// Accepted; changes nothing
     #[arg(long)]
     verbose: bool,
@@ -158,8 +164,11 @@ enum Command {
     },
     #[command(hide = true, disable_help_flag = true)]
     Schema(Anything),
-    #[command(hide = true, disable_help_flag = true)]
-    Sessions(Anything),
+    /// List stored sessions, or show one
+    Sessions {
+        #[command(subcommand)]
+        question: Question,
+    },
 }
 
 /// Arguments of a command that is refused whatever they are.
@@ -178,6 +187,8 @@ pub(crate) enum Invocation {
     Demo(OutputFormat),
     /// Show the providers (WIRE-026).
     List(ListFormat),
+    /// Tell of stored sessions.
+    Sessions(Question),
     /// Say something on stdout: help or version.
     Say(String),
 }
@@ -194,7 +205,7 @@ pub(crate) fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Invo
     }
     let options = match Options::try_parse_from(&arguments) {
         Ok(options) => options,
-        Err(error) => return explain(&error, arguments.get(1)),
+        Err(error) => return explain(&error, arguments.get(1..).unwrap_or_default()),
     };
     match options.command {
         None => Ok(Invocation::Run(Box::new(options))),
@@ -202,21 +213,32 @@ pub(crate) fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Invo
             Ok(Invocation::Demo(output_format.unwrap_or_default()))
         }
         Some(Command::Schema(_)) => Err(Refusal::not_yet("`agentx schema`")),
-        Some(Command::Sessions(_)) => Err(Refusal::not_yet("`agentx sessions`")),
+        Some(Command::Sessions { question }) => Ok(Invocation::Sessions(question)),
     }
 }
 
-/// Help and version come as errors; the rest is told in our way. `first` is the
-/// first argument, which may be a command.
-fn explain(error: &clap::Error, first: Option<&OsString>) -> Result<Invocation, Refusal> {
+/// Help and version come as errors; the rest is told in our way. `words` are
+/// the arguments; the first ones may be a command.
+fn explain(error: &clap::Error, words: &[OsString]) -> Result<Invocation, Refusal> {
+    let mut all = Options::command();
+    // Only a built command knows that it has `--help`.
+    all.build();
+    let command = named(&all, words);
     // After a prompt any word could be a command; it never is.
     if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) {
-        return Err(second_prompt(word));
+        return Err(unexpected(command, word));
     }
     match error.kind() {
         ErrorKind::DisplayHelp => Ok(Invocation::Say(error.to_string())),
         ErrorKind::DisplayVersion => Ok(Invocation::Say(VERSION.to_owned())),
-        ErrorKind::UnknownArgument => Err(unknown(error, first)),
+        ErrorKind::UnknownArgument => Err(unknown(error, command)),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
+            let name = command.get_name();
+            Err(Refusal::new(format_args!(
+                "{name}: expected {}",
+                questions(command)
+            )))
+        }
         _ => {
             // The first paragraph says it all; one line is kept to.
             let text = error.to_string();
@@ -228,13 +250,43 @@ fn explain(error: &clap::Error, first: Option<&OsString>) -> Result<Invocation, 
     }
 }
 
-fn second_prompt(word: &str) -> Refusal {
-    Refusal::new(format_args!(
-        "unexpected argument {word:?}: one prompt is expected, quoted as a whole"
-    ))
+/// The command that the first words name, down to the last one that does.
+fn named<'c>(all: &'c clap::Command, words: &[OsString]) -> &'c clap::Command {
+    let mut command = all;
+    for word in words {
+        match command.find_subcommand(word) {
+            Some(inner) => command = inner,
+            None => break,
+        }
+    }
+    command
 }
 
-fn unknown(error: &clap::Error, first: Option<&OsString>) -> Refusal {
+/// What a command of commands takes.
+fn questions(command: &clap::Command) -> String {
+    let names = command.get_subcommands().map(clap::Command::get_name);
+    names.collect::<Vec<_>>().join(" or ")
+}
+
+/// A word too many.
+fn unexpected(command: &clap::Command, word: &str) -> Refusal {
+    let expected = if command.get_name() == PROGRAM {
+        "one prompt is expected, quoted as a whole".to_owned()
+    } else if command.has_subcommands() {
+        format!("expected {}", questions(command))
+    } else {
+        let name = command.get_bin_name().unwrap_or_default();
+        let more = if command.get_positionals().count() == 0 {
+            "no prompt"
+        } else {
+            "no more"
+        };
+        format!("`{name}` takes {more}")
+    };
+    Refusal::new(format_args!("unexpected argument {word:?}: {expected}"))
+}
+
+fn unknown(error: &clap::Error, command: &clap::Command) -> Refusal {
     let name = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(name)) => name.as_str(),
         _ => "an argument",
@@ -242,24 +294,16 @@ fn unknown(error: &clap::Error, first: Option<&OsString>) -> Refusal {
     if NOT_YET.contains(&name) {
         return Refusal::not_yet(name);
     }
-    let mut all = Options::command();
-    // Only a built command knows that it has `--help`.
-    all.build();
-    let of_command = first.and_then(|word| all.find_subcommand(word));
     if !name.starts_with('-') {
-        return match of_command {
-            Some(command) => Refusal::new(format_args!(
-                "unexpected argument {name:?}: `agentx {}` takes no prompt",
-                command.get_name()
-            )),
-            None => second_prompt(name),
-        };
+        return unexpected(command, name);
     }
-    let options = of_command.unwrap_or(&all).get_arguments();
-    let known = options.filter_map(|option| option.get_long());
+    let known = command.get_arguments();
+    let known = known.filter_map(|option| option.get_long());
     let known: Vec<String> = known.map(|name| format!("--{name}")).collect();
-    Refusal::new(format_args!(
-        "unknown option {name:?}: expected one of {}",
-        known.join(", ")
-    ))
+    let expected = if command.has_subcommands() && command.get_name() != PROGRAM {
+        questions(command)
+    } else {
+        format!("one of {}", known.join(", "))
+    };
+    Refusal::new(format_args!("unknown option {name:?}: expected {expected}"))
 }

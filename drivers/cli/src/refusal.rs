@@ -1,15 +1,18 @@
-//! Why a run does not begin: exit status 2 and one line on stderr.
+//! Why a run does not begin: an exit status and one line on stderr.
 
 use std::fmt;
 
 /// Exit status of a usage, configuration or registry error (configuration,
 /// "Exit status").
-pub(crate) const STATUS: u8 = 2;
+const STATUS: u8 = 2;
 
 /// A run that does not begin. The text names what is wrong and what was
 /// expected; it holds no secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Refusal(String);
+pub(crate) struct Refusal {
+    text: String,
+    status: u8,
+}
 
 impl Refusal {
     /// A refusal with this text. Arguments and paths may hold anything, and it
@@ -24,18 +27,35 @@ impl Refusal {
                 shown.push(character);
             }
         }
-        Self(shown)
+        Self {
+            text: shown,
+            status: STATUS,
+        }
+    }
+
+    /// A refusal that is no matter of usage, such as a session that cannot be
+    /// resumed (DEC-20).
+    pub(crate) fn failed(text: impl fmt::Display) -> Self {
+        Self {
+            status: crate::FAILED,
+            ..Self::new(text)
+        }
+    }
+
+    /// The exit status.
+    pub(crate) const fn status(&self) -> u8 {
+        self.status
     }
 
     /// Something of the contract that this version does not do.
     pub(crate) fn not_yet(what: impl fmt::Display) -> Self {
-        Self(format!("{what} is not available yet"))
+        Self::new(format_args!("{what} is not available yet"))
     }
 }
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.text)
     }
 }
 

@@ -4,6 +4,7 @@ use crate::compose::Parts;
 use crate::home::{self, Home};
 use crate::interactive::{self, Facts};
 use crate::options::{self, Options, OutputFormat, Source, Terminals};
+use crate::persistence::Persistence;
 use crate::prompt;
 use crate::refusal::Refusal;
 use agentx_core::agent::AgentSession;
@@ -37,12 +38,16 @@ pub(crate) fn run(options: Options) -> Result<u8, Refusal> {
     let entry = registry.select(plan.provider.as_deref())?;
     let script = entry.script_file();
     let interactive = matches!(plan.source, Source::Interactive { .. });
+    let cwd = working_directory(plan.cwd.as_deref())?;
+    // Before anything is said, and before the provider hears of it (WIRE-025).
+    let persistence = Persistence::open(&plan.session, &path, &entry.binding(), &cwd)?;
     let parts = Parts {
         registry: &registry,
         entry,
         effort: entry.effort(plan.effort.as_deref())?,
+        persistence,
         script: script.map(|name| home.script(name)).transpose()?,
-        cwd: working_directory(plan.cwd.as_deref())?,
+        cwd,
         permission_mode: plan.permission_mode,
         host_answers: !matches!(plan.source, Source::OneShot { .. }),
         max_turns: plan.max_turns,

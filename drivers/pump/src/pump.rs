@@ -19,6 +19,7 @@ mod workers;
 
 use crate::contain::contained;
 use crate::drive;
+use crate::keeper::Keeper;
 use crate::model::ModelRun;
 use crate::signals;
 use crate::stdio::{Flushed, Log};
@@ -36,7 +37,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use wire::{Fate, Wire};
-use workers::Workers;
+use workers::{Workers, verdict};
 
 pub use wire::Streams;
 
@@ -60,6 +61,8 @@ pub enum News {
     Answer(EffectId, Answer),
     /// The driver of a model run is gone, maybe before it could say how it ended.
     ModelLost(EffectId),
+    /// A batch was stored, or why not.
+    Stored(EffectId, Result<(), String>),
     /// A signal asks for the end, with this exit status.
     Signal(u8),
 }
@@ -90,6 +93,9 @@ const REAP_GRACE: Duration = Duration::from_secs(4);
 /// How long the last records may take to be written after a signal.
 const FLUSH_GRACE: Duration = Duration::from_secs(2);
 
+/// How long the session store may take to sync its last batch.
+const CLOSE_GRACE: Duration = Duration::from_secs(2);
+
 /// How long tools may take to be reaped after they were killed.
 const KILL_GRACE: Duration = Duration::from_millis(250);
 
@@ -102,6 +108,7 @@ pub struct Pump {
     session: AgentSession,
     world: World,
     workers: Workers,
+    keeper: Keeper,
     wire: Wire,
     log: Log,
     post: Post,
@@ -146,6 +153,7 @@ impl Pump {
         let log = Log::start(streams.errors)?;
         let toolbox = Arc::clone(&world.toolbox);
         let workers = Workers::new(toolbox, world.persist.take(), world.validator.take(), post);
+        let keeper = Keeper::new(world.store.take(), Arc::clone(post));
         let tools = workers.tools.clone();
         signals::watch(
             Arc::clone(post),
@@ -156,6 +164,7 @@ impl Pump {
             session,
             world,
             workers,
+            keeper,
             wire,
             log,
             post: Arc::clone(post),
@@ -227,6 +236,13 @@ impl Pump {
             }
             News::Answer(id, answer) => self.feed(Input::Done(id, answer)),
             News::ModelLost(id) => self.model(id, ModelNews::Done(drive::lost())),
+            News::Stored(id, kept) => {
+                if let Err(why) = &kept {
+                    self.log
+                        .line(&format!("agentx: error: the session store: {why}"));
+                }
+                self.feed(Input::Done(id, Answer::Stored(verdict(kept.is_ok()))));
+            }
             News::Signal(status) => {
                 self.signalled = true;
                 self.feed(Input::Command(Command::Shutdown { status }));
@@ -275,6 +291,10 @@ impl Pump {
                     .line("agentx: warning: the last records could not be written in time");
             }
             Some(Flushed::Whole | Flushed::Failed) | None => {}
+        }
+        if !self.keeper.close(CLOSE_GRACE) {
+            self.log
+                .line("agentx: warning: the session store was not closed in time");
         }
         self.log.finish();
         let output_failed = flushed == Some(Flushed::Failed);
@@ -358,6 +378,7 @@ impl Pump {
                 Some(persist) => persist.start(id, updates),
                 None => self.answer(id, Answer::Persisted(Verdict::Failed)),
             },
+            Request::Store(batch) => self.keeper.store(id, batch),
             Request::FlushRemote => self.answer(id, Answer::Flushed(Verdict::Passed)),
             Request::Vet(copy) => match &self.workers.validator {
                 Some(validator) => validator.start(id, copy),

@@ -5,6 +5,7 @@ use crate::pump::{News, Post};
 use crate::stdio::READ_BYTES;
 use crate::tls::TrustStore;
 use agentx_core::schema::permission::PermissionUpdate;
+use agentx_core::store::Batch;
 use agentx_core::time::WallTime;
 use agentx_providers::provider::Provider;
 use agentx_providers::registry::Secret;
@@ -29,6 +30,8 @@ pub struct World {
     pub epoch: WallTime,
     /// Stores permission updates; without one they hold for the session only.
     pub persist: Option<Persist>,
+    /// Stores what the session does, where it is stored.
+    pub store: Option<Keep>,
     /// Judges each record before it leaves, where the session vets (WIRE-015).
     pub validator: Option<Validator>,
 }
@@ -36,6 +39,10 @@ pub struct World {
 /// Stores permission updates; false when that failed (WIRE-PERM-030). Runs on a
 /// thread of its own, one call at a time and in order; a panic is a failure.
 pub type Persist = Box<dyn Fn(&[PermissionUpdate]) -> bool + Send>;
+
+/// Stores one batch, whole or not at all, and says what went wrong. Called on a
+/// thread of its own, in the order of batches; dropped there, too (DEC-32).
+pub type Keep = Box<dyn FnMut(&Batch) -> Result<(), String> + Send>;
 
 /// Judges a copy of one whole record, newline included; false refuses it.
 ///

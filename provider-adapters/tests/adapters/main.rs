@@ -2,6 +2,7 @@
 //! built, and its calls are fed by hand.
 
 mod attempts;
+mod binding;
 mod damage;
 mod laws;
 mod messages;

@@ -17,7 +17,8 @@ use agentx_core::model::{Delta, ModelFailure, ModelOutcome, ModelRequest, StopRe
 use agentx_core::schema::outbound::{ApiKeySource, ReasoningCapabilities};
 use agentx_core::schema::payload::{InitializePayload, InitializeSession, ProviderIdentity};
 use agentx_core::schema::permission::PermissionMode;
-use agentx_core::time::Instant;
+use agentx_core::store::{Batch, Beginning, Binding, Entry, Storing};
+use agentx_core::time::{Instant, WallTime};
 use agentx_core::tool::{ToolClass, ToolOutcome, ToolRequest, ToolSpec};
 use agentx_laws::{Feed, Script};
 use core::time::Duration;
@@ -75,7 +76,34 @@ pub fn config() -> Config {
         flush_remote: false,
         credentials: Guard::default(),
         metadata: Guard::default(),
+        resume: None,
+        store: None,
         limits: Limits::DEFAULT,
+    }
+}
+
+/// The binding of stored sessions of the tests.
+#[must_use]
+pub fn binding() -> Binding {
+    Binding {
+        provider: "main".into(),
+        kind: "scripted".into(),
+        model: "test-model".into(),
+        route: "00ff".into(),
+    }
+}
+
+/// The same, stored, at a time that is easy to tell: second 1,000 of the epoch.
+#[must_use]
+pub fn stored(beginning: Beginning) -> Config {
+    Config {
+        session_id: Some(uuid(77)),
+        store: Some(Storing {
+            binding: binding(),
+            epoch: WallTime(1_000_000),
+            beginning,
+        }),
+        ..config()
     }
 }
 
@@ -371,6 +399,37 @@ impl Bench {
         }
     }
 
+    /// Whether the session is stored.
+    #[must_use]
+    pub const fn stores(&self) -> bool {
+        self.config.store.is_some()
+    }
+
+    /// The batch that waits for the store.
+    #[must_use]
+    pub fn storing(&self) -> Option<(EffectId, &Batch)> {
+        self.open.iter().find_map(|(id, request)| match request {
+            Request::Store(batch) => Some((*id, batch)),
+            _ => None,
+        })
+    }
+
+    /// Stores the batch that waits, and those that follow; gives all entries.
+    pub fn store_all(&mut self) -> Vec<Entry> {
+        let mut entries = Vec::new();
+        while let Some((id, batch)) = self.storing() {
+            entries.extend(batch.entries.iter().cloned());
+            self.done(id, Answer::Stored(Verdict::Passed));
+        }
+        entries
+    }
+
+    /// Fails the batch that waits for the store.
+    pub fn store_fails(&mut self) {
+        let (id, _) = self.storing().expect("a batch waits for the store");
+        self.done(id, Answer::Stored(Verdict::Failed));
+    }
+
     /// The record that waits for a verdict.
     #[must_use]
     pub fn vetting(&self) -> Option<(EffectId, String)> {
@@ -535,9 +594,23 @@ fn brief_effect(request: &Request) -> String {
         Request::Model(_) => "model".to_string(),
         Request::Tool(request) => format!("tool {}", request.call.id),
         Request::Persist(_) => "persist".to_string(),
+        Request::Store(batch) => format!("store {}", brief_entries(&batch.entries)),
         Request::FlushRemote => "flush".to_string(),
         Request::Vet(_) => "vet".to_string(),
     }
+}
+
+/// The entries of a batch, each as the word of its kind.
+#[must_use]
+pub fn brief_entries(entries: &[Entry]) -> String {
+    let words = entries.iter().map(|entry| match entry {
+        Entry::Prompt(_) => "prompt",
+        Entry::Context(_) => "context",
+        Entry::Answer(_) => "answer",
+        Entry::Result(_) => "result",
+        Entry::Turn(_) => "turn",
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// An input line in a word or two, as far as it can be read.

@@ -3,6 +3,8 @@
 
 use super::{Event, Said};
 use crate::interactive::view::Asked;
+use crate::options::Question;
+use crate::sessions;
 use agentx_pump::stdio::write_whole;
 use agentx_pump::world::HostPort;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -41,6 +43,8 @@ pub(super) enum Command {
     Show(String),
     /// Reads a line.
     Ask(u64, Asked),
+    /// Looks which sessions are stored.
+    List,
     /// Tells the session that a record was shown.
     Took(HostPort, usize),
     /// Tells that all before was done, and does nothing more.
@@ -187,6 +191,13 @@ pub(super) fn serve(screen: &Screen, commands: &Receiver<Command>, events: &Send
         match command {
             Command::Show(text) => terminal.show(&text),
             Command::Ask(id, asked) => terminal.ask(id, asked),
+            Command::List => {
+                let listed = sessions::tell(&Question::List {
+                    output_format: None,
+                });
+                let listed = listed.map_err(|refusal| refusal.to_string());
+                let _ = events.send(Event::Listed(listed));
+            }
             Command::Took(port, size) => port.took(size),
             Command::Stop(done) => {
                 let _ = done.send(());

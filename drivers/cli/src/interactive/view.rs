@@ -59,6 +59,8 @@ pub(crate) enum Input<'a> {
     },
     /// A line for the operator.
     Report(&'a str),
+    /// The stored sessions, a line each, or why they cannot be told.
+    Listed(Result<&'a str, &'a str>),
     /// The terminal has so many columns now.
     Columns(usize),
     /// The session is told to end.
@@ -95,6 +97,8 @@ pub(crate) enum Output {
     Show(String),
     /// Ask the terminal for a line; exactly one answer comes back.
     Ask(u64, Asked),
+    /// Look which sessions are stored; one [`Input::Listed`] comes back.
+    List,
     /// Send these bytes to the session.
     Send(Vec<u8>),
     /// End the session's input.
@@ -155,6 +159,8 @@ pub(crate) struct View {
     asking: Option<(u64, Asking)>,
     /// Number of the last asking.
     asked: u64,
+    /// Whether the stored sessions are being looked at.
+    listing: bool,
     questions: VecDeque<Question>,
     /// Names of the calls of this turn, by id.
     calls: BTreeMap<String, String>,
@@ -180,6 +186,7 @@ impl View {
             phase: Phase::Starting,
             asking: None,
             asked: 0,
+            listing: false,
             questions: VecDeque::new(),
             calls: BTreeMap::new(),
             streamed: None,
@@ -448,7 +455,7 @@ impl View {
     /// Shows what has to be shown, then asks for what has to be asked.
     fn settle(&mut self) {
         let wanted = match (self.phase, self.questions.front_mut()) {
-            _ if self.asking.is_some() => None,
+            _ if self.asking.is_some() || self.listing => None,
             (Phase::Busy, Some(question)) if !self.stopping => {
                 if !std::mem::replace(&mut question.told, true) {
                     self.screen.question(question, false);
@@ -505,6 +512,7 @@ impl Machine for View {
             Input::Line(_, line) => self.line(line),
             Input::Interrupt { typed } => self.interrupt(typed),
             Input::Report(line) => self.screen.report(line),
+            Input::Listed(listed) => self.listed(listed),
             Input::Columns(columns) => self.screen.resize(columns),
             Input::Ending => self.phase = Phase::Ending,
             Input::Gone => self.gone(),

@@ -1,6 +1,6 @@
 //! What options mean together.
 
-use super::{InputFormat, Options, OutputFormat};
+use super::{InputFormat, Options, OutputFormat, Wanted};
 use crate::refusal::Refusal;
 use agentx_core::schema::Money;
 use agentx_core::schema::permission::PermissionMode;
@@ -34,6 +34,8 @@ pub(crate) struct Plan {
     pub(crate) max_turns: Option<u32>,
     /// Money that the process may spend (DEC-40).
     pub(crate) max_budget: Option<Money>,
+    /// Which session, and whether it is stored.
+    pub(crate) session: Wanted,
     /// Echo user records.
     pub(crate) replay_user_messages: bool,
     /// Write `stream_event` records.
@@ -91,6 +93,7 @@ impl Options {
             },
         };
         Ok(Plan {
+            session: self.stored.wanted()?,
             source,
             output,
             provider: self.provider,

@@ -59,6 +59,7 @@ fn every_option_reaches_the_plan() {
         "say hi",
     ];
     let expected = Plan {
+        session: Wanted::New { id: None },
         source: Source::OneShot {
             argument: Some("say hi".into()),
             stdin: true,
@@ -135,7 +136,41 @@ fn commands_are_told_from_prompts() {
     }
     assert!(refused(&["schema"]).contains("`agentx schema` is not available yet"));
     assert!(refused(&["schema", "--help", "x"]).contains("not available yet"));
-    assert!(refused(&["sessions", "show", "x"]).contains("`agentx sessions` is not available yet"));
+    assert!(matches!(
+        invoke(&["sessions", "show", "x", "--output-format", "json"]),
+        Ok(Invocation::Sessions(Question::Show { id, output_format: Some(Telling::Json) })) if id == "x"
+    ));
+    assert!(matches!(
+        invoke(&["sessions", "list"]),
+        Ok(Invocation::Sessions(Question::List {
+            output_format: None
+        }))
+    ));
+    for (words, told) in [
+        (&["sessions"][..], "sessions: expected list or show"),
+        (
+            &["sessions", "forget"],
+            "unexpected argument \"forget\": expected list or show",
+        ),
+        (
+            &["sessions", "list", "x"],
+            "unexpected argument \"x\": `agentx sessions list` takes no prompt",
+        ),
+        (
+            &["sessions", "show"],
+            "the following required arguments were not provided: <ID>",
+        ),
+        (
+            &["sessions", "list", "--cwd", "x"],
+            "unknown option \"--cwd\": expected one of --output-format, --help",
+        ),
+        (
+            &["sessions", "--cwd", "x"],
+            "unknown option \"--cwd\": expected list or show",
+        ),
+    ] {
+        assert_eq!(refused(words), told);
+    }
     assert_eq!(
         refused(&["demo", "--cwd", "x"]),
         "unknown option \"--cwd\": expected one of --output-format, --help"

@@ -221,15 +221,50 @@ fn commands_of_the_interface_are_no_prompts() {
     }
     terminal.line("/help");
     let told = terminal.until("quits.\r\n");
-    assert!(told.contains("/quit   end the session"), "{told:?}");
+    assert!(told.contains("/quit      end the session"), "{told:?}");
     terminal.until(PROMPT);
     terminal.line("/nope");
-    terminal.until("unknown command /nope: expected one of /help, /model, /quit");
+    terminal.until("unknown command /nope: expected one of /help, /model, /sessions, /quit");
     terminal.until(PROMPT);
     terminal.line(" /nope");
     terminal.until("echo:  /nope\r\n");
     terminal.until(PROMPT);
     terminal.line("/quit");
+    assert_eq!(terminal.end().0, Some(0));
+}
+
+#[test]
+fn stored_sessions_are_listed_and_gone_on_with() {
+    let world = World::scripted();
+    let mut terminal = Terminal::ready(&world);
+    terminal.line("/sessions");
+    terminal.until("No session is stored.");
+    terminal.until(PROMPT);
+    terminal.line("the first of all");
+    terminal.until("echo: the first of all\r\n");
+    terminal.until(PROMPT);
+    terminal.line("/sessions");
+    let told = terminal.until("goes on with one.");
+    assert!(
+        told.contains("  1 prompt   the first of all\r\n"),
+        "{told:?}"
+    );
+    terminal.until(PROMPT);
+    terminal.press("\u{4}");
+    assert_eq!(terminal.end().0, Some(0));
+    let mut terminal = Terminal::start(&world, &["--continue"], &[]);
+    terminal.until(PROMPT);
+    terminal.line("the second");
+    terminal.until("echo: the second\r\n");
+    terminal.until(PROMPT);
+    terminal.line("/sessions");
+    let told = terminal.until("goes on with one.");
+    assert!(
+        told.contains("  2 prompts  the first of all\r\n"),
+        "{told:?}"
+    );
+    terminal.until(PROMPT);
+    terminal.press("\u{4}");
     assert_eq!(terminal.end().0, Some(0));
 }
 

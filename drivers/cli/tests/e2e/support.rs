@@ -165,6 +165,23 @@ impl Outcome {
             .collect()
     }
 
+    /// Fails unless the run did not begin, for a reason that is no matter of
+    /// usage, and said this on its one line.
+    #[track_caller]
+    pub(crate) fn failed(&self, text: &str) {
+        assert_eq!(
+            (self.status, self.stdout.as_str()),
+            (Some(1), ""),
+            "{}",
+            self.stderr
+        );
+        let line = self.stderr.strip_prefix("agentx: error: ").unwrap();
+        assert!(
+            line.contains(text) && line.matches('\n').count() == 1,
+            "{line}"
+        );
+    }
+
     /// Fails unless the run was refused with this one line.
     #[track_caller]
     pub(crate) fn refused(&self, text: &str) {

@@ -34,11 +34,6 @@ fn help_that_cannot_be_written_is_a_failure_without_a_crash_text() {
 fn what_is_not_there_yet_is_refused_by_name() {
     for option in [
         "--attachment",
-        "--resume",
-        "--continue",
-        "--fork-session",
-        "--session-id",
-        "--no-session-persistence",
         "--json-schema",
         "--settings",
         "--add-dir",
@@ -50,10 +45,8 @@ fn what_is_not_there_yet_is_refused_by_name() {
         let refused = finish(bare(&["-p", option, "x"]), "");
         refused.refused(&format!("{option} is not available yet"));
     }
-    for command in ["schema", "sessions"] {
-        let refused = finish(bare(&[command]), "");
-        refused.refused(&format!("`agentx {command}` is not available yet"));
-    }
+    let refused = finish(bare(&["schema"]), "");
+    refused.refused("`agentx schema` is not available yet");
     for (option, word, name, expected) in [
         ("--output-format", "json", "<FORMAT>", "text or stream-json"),
         ("--profile", "reference", "<PROFILE>", "standalone"),

@@ -53,6 +53,7 @@ const fn request_kind(request: &Request) -> &'static str {
         Request::Model(_) => "model",
         Request::Tool(_) => "tool",
         Request::Persist(_) => "persist",
+        Request::Store(_) => "store",
         Request::FlushRemote => "flush",
         Request::Vet(_) => "vet",
     }
@@ -64,6 +65,7 @@ const fn answer_kind(answer: &Answer) -> (&'static str, bool) {
         Answer::Model(outcome) => ("model", matches!(outcome, ModelOutcome::Finished)),
         Answer::Tool(outcome) => ("tool", !outcome.is_error),
         Answer::Persisted(verdict) => ("persist", matches!(verdict, Verdict::Passed)),
+        Answer::Stored(verdict) => ("store", matches!(verdict, Verdict::Passed)),
         Answer::Flushed(verdict) => ("flush", matches!(verdict, Verdict::Passed)),
         Answer::Vetted(verdict) => ("vet", matches!(verdict, Verdict::Passed)),
     }

@@ -5,6 +5,7 @@ mod hosts;
 mod models;
 mod outputs;
 mod persist;
+mod store;
 mod support;
 mod tools;
 mod validator;

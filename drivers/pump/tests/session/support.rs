@@ -55,6 +55,7 @@ pub(crate) fn world() -> World {
         http: Limits::DEFAULT,
         seed: 1,
         epoch: WallTime(0),
+        store: None,
         persist: None,
         validator: None,
     }

@@ -82,6 +82,10 @@ const NO_LIMITS: &[(&str, &str)] = &[
     ),
     ("drivers/cli/src/refusal::STATUS", "an exit status"),
     ("drivers/cli/src/main::FAILED", "an exit status"),
+    (
+        "drivers/cli/src/sessions::VERSION",
+        "the version of a document",
+    ),
     ("drivers/cli/src/money", "the grammar of a number"),
     ("drivers/cli/src/demo/transcript::COLUMN", "a layout"),
     ("drivers/cli/src/interactive::HUNG_UP", "an exit status"),

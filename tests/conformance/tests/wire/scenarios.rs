@@ -1,10 +1,11 @@
 //! Whole sessions that are told in more than one place: in the corpus of
 //! recorded logs and in docs/ordering.md.
 
-use agentx_conformance::session::{Bench, config, uuid};
+use agentx_conformance::session::{Bench, config, stored, uuid};
 use agentx_core::agent::{Config, Input};
 use agentx_core::effect::{Answer, Request, Verdict};
 use agentx_core::model::{Delta, ErrorCategory, ModelFailure, StopReason};
+use agentx_core::store::Beginning;
 use serde_json::json;
 
 /// A session by name: the options of its configuration and what happens in it.
@@ -39,6 +40,7 @@ pub(crate) fn options(names: &str) -> Config {
             "partial" => config.include_partial_messages = true,
             "vet" => config.vet_records = true,
             "flush" => config.flush_remote = true,
+            "store" => config.store = stored(Beginning::New).store,
             other => panic!("unknown option {other}"),
         }
     }
@@ -106,6 +108,16 @@ pub(crate) const ALL: &[Scenario] = &[
         with: "partial",
         story: provider_failure,
     },
+    Scenario {
+        name: "stored",
+        with: "store",
+        story: stored_turns,
+    },
+    Scenario {
+        name: "stored-fatal",
+        with: "store",
+        story: stored_fatal,
+    },
 ];
 
 fn text(text: &str) -> Delta {
@@ -120,6 +132,39 @@ fn turn(b: &mut Bench) {
     b.delta(text("hel"));
     b.says("lo");
     b.eof();
+}
+
+/// A turn that waits for its store, one that fails with it, and one behind that.
+fn stored_turns(b: &mut Bench) {
+    b.prompt(1, "look");
+    b.wait(1);
+    b.store_all();
+    b.calls(&[("t1", "Look", "{}")]);
+    b.wait(1);
+    b.store_all();
+    b.tool_says("t1", "seen");
+    b.says("so it is");
+    b.wait(1);
+    b.store_all();
+    b.prompt(2, "go on");
+    b.store_fails();
+    b.prompt(3, "again");
+    b.store_all();
+    b.says("done");
+    b.eof();
+    b.wait(1);
+    b.store_all();
+}
+
+/// Input that cannot be read, while a result waits for its store.
+fn stored_fatal(b: &mut Bench) {
+    b.prompt(1, "go");
+    b.prompt(2, "next");
+    b.store_all();
+    b.says("done");
+    b.line("{");
+    b.wait(1);
+    b.store_all();
 }
 
 fn question(b: &mut Bench) {

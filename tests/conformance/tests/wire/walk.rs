@@ -1,7 +1,7 @@
 //! Random sessions: whatever host, model, tools and clock do, the promises of
 //! the wire hold. A failing walk names its seed.
 
-use agentx_conformance::session::{Bench, brief, config, uuid};
+use agentx_conformance::session::{Bench, brief, config, stored, uuid};
 use agentx_conformance::stream;
 use agentx_core::agent::{Config, Input};
 use agentx_core::effect::{Answer, EffectId, Request, Verdict};
@@ -10,10 +10,12 @@ use agentx_core::machine::Machine as _;
 use agentx_core::model::{
     Block, Delta, ErrorCategory, Message, ModelFailure, ModelOutcome, ModelRequest, StopReason,
 };
+use agentx_core::store::{Beginning, Entry, Restored, Restorer};
 use agentx_core::tool::ToolOutcome;
 use agentx_laws::SplitMix64;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 const WALKS: u64 = 300;
 const STEPS: usize = 80;
@@ -29,6 +31,8 @@ struct Walk {
     /// Whether something closed the output.
     latched: bool,
     records: Vec<Value>,
+    /// What the store has.
+    stored: Vec<Entry>,
 }
 
 impl Walk {
@@ -38,7 +42,9 @@ impl Walk {
             queue_records: 3,
             ..Limits::DEFAULT
         };
+        let store = rng.one_in(2).then(|| stored(Beginning::New).store);
         let config = Config {
+            store: store.flatten(),
             replay_user_messages: rng.one_in(3),
             include_partial_messages: rng.one_in(2),
             flush_remote: rng.one_in(3),
@@ -57,6 +63,7 @@ impl Walk {
             ended: false,
             latched: false,
             records: Vec::new(),
+            stored: Vec::new(),
         }
     }
 
@@ -66,6 +73,56 @@ impl Walk {
 
     fn look(&mut self) {
         self.records.extend(self.b.records());
+        if self.b.stores() {
+            self.look_at_store();
+        }
+    }
+
+    /// Nothing runs and no result is out that the store does not know (DEC-32).
+    fn look_at_store(&self) {
+        let prompts: Vec<&str> = self
+            .stored
+            .iter()
+            .filter_map(|entry| match entry {
+                Entry::Prompt(prompt) => Some(&*prompt.uuid),
+                _ => None,
+            })
+            .collect();
+        let restored = restore(&self.stored);
+        for (_, request) in &self.b.open {
+            match request {
+                Request::Model(request) => {
+                    assert!(
+                        !prompts.is_empty(),
+                        "a model is asked before its prompt is stored"
+                    );
+                    paired(request);
+                    if self.b.storing().is_none() {
+                        assert_eq!(restored.history, request.history, "what would be resumed");
+                    }
+                }
+                Request::Tool(request) => assert!(
+                    restored.tool_use_ids.contains(&request.call.id),
+                    "a tool runs whose call is not stored"
+                ),
+                _ => {}
+            }
+        }
+        let ended = |uuid: &str| {
+            let is_it =
+                |entry: &Entry| matches!(entry, Entry::Turn(turn) if &*turn.prompt_uuid == uuid);
+            self.stored.iter().any(is_it)
+        };
+        for record in &self.records {
+            let ran = record["type"] == "result" && record["num_turns"] != 0;
+            if ran && !self.latched && !record["errors"].to_string().contains("could not be stored")
+            {
+                assert!(
+                    ended(record["prompt_uuid"].as_str().unwrap_or_default()),
+                    "{record}"
+                );
+            }
+        }
     }
 
     fn step(&mut self) {
@@ -160,6 +217,24 @@ impl Walk {
                 let verdict = self.verdict();
                 self.b.done(id, Answer::Persisted(verdict));
             }
+            Request::Store(batch) => {
+                assert_eq!(
+                    batch.first,
+                    self.stored.len() as u64,
+                    "entries follow one another"
+                );
+                assert_eq!(batch.opening.is_some(), self.stored.is_empty());
+                let failed = self.rng.one_in(12);
+                if !failed {
+                    self.stored.extend(batch.entries.iter().cloned());
+                }
+                let verdict = if failed {
+                    Verdict::Failed
+                } else {
+                    Verdict::Passed
+                };
+                self.b.done(id, Answer::Stored(verdict));
+            }
             Request::FlushRemote => {
                 let verdict = self.verdict();
                 self.b.done(id, Answer::Flushed(verdict));
@@ -243,11 +318,26 @@ impl Walk {
     }
 }
 
+/// What a session would begin with that found these entries.
+fn restore(entries: &[Entry]) -> Restored {
+    let mut restorer = Restorer::new();
+    for entry in entries {
+        restorer
+            .push(entry.clone())
+            .expect("entries follow one another");
+    }
+    restorer.finish()
+}
+
 /// In every history each call is followed by its result, and no result is alone.
 fn paired(request: &ModelRequest) {
+    paired_messages(&request.history);
+}
+
+fn paired_messages(history: &[Arc<Message>]) {
     let mut calls: Vec<&str> = Vec::new();
     let mut seen = BTreeSet::new();
-    for message in &request.history {
+    for message in history {
         match &**message {
             Message::ToolResults(results) => {
                 let ids: Vec<_> = results.iter().map(|result| &*result.tool_use_id).collect();
@@ -280,6 +370,7 @@ fn judge(walk: &Walk) {
     let b = &walk.b;
     assert_eq!((b.session.pending_requests(), b.open.len()), (0, 0));
     assert!(!b.session.wants().bytes);
+    paired_messages(&restore(&walk.stored).history);
     if walk.latched {
         assert_eq!(b.exit, Some(1));
         return;
@@ -378,7 +469,7 @@ fn states(records: &[Value]) {
     );
 }
 
-// covers: WIRE-003, WIRE-004, WIRE-006, WIRE-008, WIRE-PERM-060, DEC-10, DEC-12, DEC-14, DEC-21, DEC-35, DEC-41
+// covers: WIRE-003, WIRE-004, WIRE-006, WIRE-008, WIRE-PERM-060, DEC-10, DEC-12, DEC-14, DEC-21, DEC-32, DEC-35, DEC-41
 #[test]
 fn random_sessions_keep_every_promise() {
     for seed in 0..WALKS {

@@ -4,9 +4,10 @@ use super::plain::one_line;
 use super::{Output, View};
 
 /// What every command does, in the order of `/help`.
-const COMMANDS: [(&str, &str); 3] = [
+const COMMANDS: [(&str, &str); 4] = [
     ("help", "show this"),
     ("model", "show provider, model and effort"),
+    ("sessions", "list the stored sessions, the newest first"),
     ("quit", "end the session, as Ctrl-D does"),
 ];
 
@@ -26,6 +27,10 @@ impl View {
         match name {
             "help" => self.help(),
             "model" => self.model(),
+            "sessions" => {
+                self.listing = true;
+                self.outputs.push_back(Output::List);
+            }
             "quit" => self.end(Output::End),
             _ => {
                 let names = COMMANDS.map(|(name, _)| format!("/{name}")).join(", ");
@@ -39,9 +44,21 @@ impl View {
 
     fn help(&mut self) {
         for (name, what) in COMMANDS {
-            self.screen.line(&format!("/{name:6} {what}"));
+            self.screen.line(&format!("/{name:9} {what}"));
         }
         KEYS.lines().for_each(|line| self.screen.line(line));
+    }
+
+    pub(super) fn listed(&mut self, listed: Result<&str, &str>) {
+        self.listing = false;
+        match listed {
+            Ok("") => self.screen.line("No session is stored."),
+            Ok(sessions) => {
+                sessions.lines().for_each(|line| self.screen.entry(line));
+                self.screen.line("`agentx --resume ID` goes on with one.");
+            }
+            Err(fault) => self.screen.error(fault),
+        }
     }
 
     fn model(&mut self) {

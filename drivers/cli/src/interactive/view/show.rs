@@ -112,6 +112,12 @@ impl Screen {
         self.painted(colour, &line);
     }
 
+    /// A line of a list, as much of it as one row has room for.
+    pub(super) fn entry(&mut self, line: &str) {
+        let line = cut(&one_line(line), self.columns - 1);
+        self.line(&line);
+    }
+
     pub(super) fn aside(&mut self, line: &str) {
         self.painted(GREY, &one_line(line));
     }

@@ -9,6 +9,8 @@ struct Bench {
     shown: String,
     sent: Vec<Json>,
     asked: Vec<(u64, Asked)>,
+    /// How often the stored sessions were looked for.
+    lists: u32,
     /// `End` and `Quit`.
     ends: Vec<Output>,
 }
@@ -32,6 +34,7 @@ impl Bench {
             shown: String::new(),
             sent: Vec::new(),
             asked: Vec::new(),
+            lists: 0,
             ends: Vec::new(),
         }
     }
@@ -61,6 +64,7 @@ impl Bench {
             match output {
                 Output::Show(text) => self.shown.push_str(&text),
                 Output::Ask(id, asked) => self.asked.push((id, asked)),
+                Output::List => self.lists += 1,
                 Output::Send(bytes) => self.sent.push(serde_json::from_slice(&bytes).unwrap()),
                 end => self.ends.push(end),
             }
@@ -418,12 +422,12 @@ fn commands_are_told_from_prompts() {
         ("/model x", "error: /model takes no argument\n"),
         (
             "/nope\u{7} x",
-            "error: unknown command /nope\\u{7}: expected one of /help, /model, /quit; \
+            "error: unknown command /nope\\u{7}: expected one of /help, /model, /sessions, /quit; \
             begin with a space to say it to the model\n",
         ),
         (
             "/",
-            "error: unknown command /: expected one of /help, /model, /quit; begin with a space \
+            "error: unknown command /: expected one of /help, /model, /sessions, /quit; begin with a space \
             to say it to the model\n",
         ),
         ("  ", ""),
@@ -446,6 +450,27 @@ fn commands_are_told_from_prompts() {
     let mut bench = Bench::ready();
     bench.say("/quit");
     assert_eq!((bench.asks(), &bench.ends[..]), (None, &[Output::End][..]));
+}
+
+#[test]
+fn stored_sessions_are_listed_before_the_next_prompt() {
+    for (listed, shown) in [
+        (
+            Ok("id-1  one\u{7}\nid-2  two"),
+            "id-1  one\\u{7}\nid-2  two\n`agentx --resume ID` goes on with one.\n",
+        ),
+        (Ok(""), "No session is stored.\n"),
+        (Err("the store is\u{7}"), "error: the store is\\u{7}\n"),
+    ] {
+        let mut bench = Bench::ready();
+        bench.say("/sessions");
+        assert_eq!((bench.lists, bench.asks()), (1, None));
+        bench.feed(Input::Listed(listed));
+        assert_eq!(
+            (bench.shown.as_str(), bench.asks()),
+            (shown, Some(Asked::Prompt))
+        );
+    }
 }
 
 #[test]

@@ -1,0 +1,157 @@
+//! Entries back into a history.
+
+use super::read::EntryFault;
+use super::{AnswerEntry, Entry, ResultEntry, TurnEntry};
+use crate::model::{Block, Message, ToolResult, Usage};
+use crate::tool::ToolContent;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::sync::Arc;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// What the model is told of a call whose outcome nobody recorded. Such a call
+/// is never run again (DEC-32).
+pub const UNCONFIRMED: &str = "Unconfirmed: the session ended before the outcome of this call was recorded. It may have run, \
+     in part or to its end, and it is not run again. Find out what it did before you repeat it.";
+
+/// What a session begins with that was stored before.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Restored {
+    /// The conversation; every call is followed by its result.
+    pub history: Vec<Arc<Message>>,
+    /// Uuids of prompts and context, oldest first (DEC-44).
+    pub prompts: Vec<Arc<str>>,
+    /// Ids of calls that are used up (DEC-35).
+    pub tool_use_ids: BTreeSet<Arc<str>>,
+    /// Tokens of the newest complete answer.
+    pub last_usage: Option<Usage>,
+    /// How many entries this is made of.
+    pub entries: u64,
+}
+
+/// Makes a history of entries, one by one in their order.
+#[derive(Clone, Debug, Default)]
+pub struct Restorer {
+    restored: Restored,
+    open: Option<OpenCalls>,
+}
+
+/// The calls of an answer that wait for their results.
+#[derive(Clone, Debug)]
+struct OpenCalls {
+    calls: Vec<Arc<str>>,
+    results: BTreeMap<Arc<str>, ToolResult>,
+}
+
+impl OpenCalls {
+    /// All results in call order; what is missing is unconfirmed.
+    fn settle(mut self) -> Message {
+        let result = |id: Arc<str>| {
+            self.results.remove(&id).unwrap_or_else(|| ToolResult {
+                content: vec![ToolContent::Text(UNCONFIRMED.into())],
+                is_error: true,
+                tool_use_id: id,
+            })
+        };
+        Message::ToolResults(self.calls.into_iter().map(result).collect())
+    }
+}
+
+impl Restorer {
+    /// Nothing restored so far.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the next entry.
+    ///
+    /// # Errors
+    ///
+    /// An entry that cannot follow those before it.
+    pub fn push(&mut self, entry: Entry) -> Result<(), EntryFault> {
+        self.restored.entries = self.restored.entries.saturating_add(1);
+        match entry {
+            Entry::Prompt(entry) => {
+                self.settle_open();
+                self.said(entry.uuid, Message::User(entry.content));
+            }
+            Entry::Context(entry) => {
+                self.settle_open();
+                self.said(entry.uuid, Message::User(entry.content));
+            }
+            Entry::Answer(entry) => {
+                self.settle_open();
+                self.answered(entry)?;
+            }
+            Entry::Result(entry) => self.settled(entry)?,
+            Entry::Turn(TurnEntry { dropped_calls, .. }) => {
+                self.settle_open();
+                self.restored.tool_use_ids.extend(dropped_calls);
+            }
+        }
+        Ok(())
+    }
+
+    /// The end of the entries. A call without a result is unconfirmed.
+    #[must_use]
+    pub fn finish(mut self) -> Restored {
+        self.settle_open();
+        self.restored
+    }
+
+    fn said(&mut self, uuid: Arc<str>, message: Message) {
+        self.restored.prompts.push(uuid);
+        self.restored.history.push(Arc::new(message));
+    }
+
+    fn answered(&mut self, entry: AnswerEntry) -> Result<(), EntryFault> {
+        self.restored.last_usage = entry.usage.or(self.restored.last_usage);
+        let blocks: Vec<Block> = entry.content.into_iter().map(Block::from).collect();
+        let mut calls = Vec::new();
+        for block in &blocks {
+            if let Block::ToolCall(call) = block {
+                if !self.restored.tool_use_ids.insert(Arc::clone(&call.id)) {
+                    return Err(EntryFault("an entry repeats the id of a call"));
+                }
+                calls.push(Arc::clone(&call.id));
+            }
+        }
+        self.restored
+            .history
+            .push(Arc::new(Message::Assistant(blocks)));
+        if !calls.is_empty() {
+            self.open = Some(OpenCalls {
+                calls,
+                results: BTreeMap::new(),
+            });
+        }
+        Ok(())
+    }
+
+    fn settled(&mut self, entry: ResultEntry) -> Result<(), EntryFault> {
+        let stray = EntryFault("an entry has the result of no open call");
+        let open = self.open.as_mut().ok_or(stray)?;
+        let id = entry.tool_use_id;
+        if !open.calls.contains(&id) || open.results.contains_key(&id) {
+            return Err(stray);
+        }
+        let content = entry.content.into_iter();
+        let result = ToolResult {
+            tool_use_id: Arc::clone(&id),
+            content: content.map(|part| ToolContent::Text(part.text)).collect(),
+            is_error: entry.is_error,
+        };
+        open.results.insert(id, result);
+        if open.results.len() == open.calls.len() {
+            self.settle_open();
+        }
+        Ok(())
+    }
+
+    fn settle_open(&mut self) {
+        if let Some(open) = self.open.take() {
+            self.restored.history.push(Arc::new(open.settle()));
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! The store on a real disk.
+
+mod claims;
+mod faults;
+mod sessions;
+mod support;
