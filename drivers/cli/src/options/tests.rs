@@ -279,6 +279,7 @@ fn help_and_version_are_said() {
         "agentx demo",
         "--effort <E>",
         "agentx --list-providers",
+        "Talk with the agent on this terminal",
         "--max-budget-usd <USD>",
         "AGENTX_HOME",
         "128+N",
