@@ -69,10 +69,12 @@ fn say(text: &str) -> u8 {
     }
 }
 
-/// Whether stdout takes colour: a terminal whose user did not forbid it.
+/// Whether stdout takes colour: a terminal that has some, and whose user did not
+/// forbid it.
 fn wants_colour() -> bool {
     let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    io::stdout().is_terminal() && !forbidden
+    let plain = std::env::var_os("TERM").is_some_and(|name| name == "dumb");
+    io::stdout().is_terminal() && !forbidden && !plain
 }
 
 /// stdout takes nothing, outside of a session, which tells of that itself. A

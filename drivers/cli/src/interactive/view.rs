@@ -298,7 +298,9 @@ impl View {
     fn assistant(&mut self, record: Object<'_>) {
         let message = record.get("message").and_then(Value::as_object);
         let id = message.and_then(|message| text(message, "id"));
-        let shown = id.is_some() && id == self.streamed;
+        // What failed is told by the result, with its cause.
+        let told = text(record, "error").is_some_and(|error| error != "max_output_tokens");
+        let shown = told || (id.is_some() && id == self.streamed);
         for block in speak::content(record) {
             match text(block, "type").unwrap_or_default().as_str() {
                 "text" if !shown => {

@@ -563,6 +563,14 @@ fn a_result_says_how_the_turn_ended() {
         bench.record(&result(stop, errors));
         assert_eq!(bench.shown, format!("{shown}{ACCOUNT}"));
     }
+    // The cause of a failure is told once; an answer that was cut is an answer.
+    for (error, shown) in [("rate_limit", ""), ("max_output_tokens", "text\n")] {
+        let mut bench = Bench::busy();
+        let mut failed = assistant("z", &json!({"type": "text", "text": "text"}));
+        failed["error"] = error.into();
+        bench.record(&failed);
+        assert_eq!(bench.shown, shown);
+    }
     let mut bench = Bench::busy();
     let mut costly = result("end_turn", &[]);
     costly["total_cost_usd"] = json!(0.25);
