@@ -27,6 +27,7 @@ mod prompt;
 mod refusal;
 mod session;
 mod sessions;
+mod settings;
 mod speak;
 
 use options::Invocation;

@@ -3,12 +3,15 @@
 use crate::compose::Parts;
 use crate::home::{self, Home};
 use crate::interactive::{self, Facts};
-use crate::options::{self, Options, OutputFormat, Source, Terminals};
+use crate::options::{self, Options, OutputFormat, Plan, Source, Terminals};
 use crate::persistence::Persistence;
 use crate::prompt;
 use crate::refusal::Refusal;
+use crate::settings::{self, Places, Standing, Store};
 use agentx_core::agent::AgentSession;
-use agentx_providers::registry::Registry;
+use agentx_core::guard::Guard;
+use agentx_core::schema::permission::PermissionMode;
+use agentx_providers::registry::{Entry, Registry};
 use agentx_pump::signals;
 use agentx_pump::world::{Stdio, World};
 use agentx_tools::ToolboxConfig;
@@ -32,13 +35,14 @@ pub(crate) fn run(options: Options) -> Result<u8, Refusal> {
     })?;
     let path = home_path()?;
     let home = Home::open(&path)?;
-    home.refuse_settings()?;
     let (bytes, facts) = home.registry()?;
     let registry = Registry::parse(&bytes, &facts)?;
     let entry = registry.select(plan.provider.as_deref())?;
     let script = entry.script_file();
     let interactive = matches!(plan.source, Source::Interactive { .. });
     let cwd = working_directory(plan.cwd.as_deref())?;
+    let mut standing = standing(&home, &cwd, &registry, &plan)?;
+    let default_mode = standing.layers.default_mode().map(|mode| mode.value);
     // Before anything is said, and before the provider hears of it (WIRE-025).
     let persistence = Persistence::open(&plan.session, &path, &entry.binding(), &cwd)?;
     let parts = Parts {
@@ -48,26 +52,30 @@ pub(crate) fn run(options: Options) -> Result<u8, Refusal> {
         persistence,
         script: script.map(|name| home.script(name)).transpose()?,
         cwd,
-        permission_mode: plan.permission_mode,
+        permission_mode: plan
+            .permission_mode
+            .or(default_mode)
+            .unwrap_or(PermissionMode::Default),
         host_answers: !matches!(plan.source, Source::OneShot { .. }),
         max_turns: plan.max_turns,
         max_budget: plan.max_budget,
         replay_user_messages: plan.replay_user_messages,
         include_partial_messages: plan.include_partial_messages || interactive,
-        tools: ToolboxConfig::new(path, tool_environment()),
+        tools: ToolboxConfig {
+            commands: std::mem::take(&mut standing.commands),
+            ..ToolboxConfig::new(path, tool_environment())
+        },
+        standing,
     };
     let effort = parts.effort.as_deref().map(str::to_owned);
     let (session, world) = parts.compose()?;
     let stdio = match (plan.source, plan.output) {
         (Source::Interactive { argument }, _) => {
-            let catalog = registry.catalog().into_iter();
             let facts = Facts {
-                provider: entry.id.to_string(),
-                model: entry.model.to_string(),
                 effort,
-                providers: catalog.map(|public| public.id.to_string()).collect(),
-                stores: world.persist.is_some(),
-                colour: crate::wants_colour(),
+                // What is stored for a folder counts where it is trusted.
+                stores: world.persist.is_some() && plan.trust_workspace,
+                ..told(&registry, entry)
             };
             return interactive::run(session, world, facts, argument);
         }
@@ -80,6 +88,44 @@ pub(crate) fn run(options: Options) -> Result<u8, Refusal> {
         },
     };
     Ok(drive(session, world, stdio))
+}
+
+/// What an interactive session tells of the providers.
+fn told(registry: &Registry, entry: &Entry) -> Facts {
+    let catalog = registry.catalog().into_iter();
+    Facts {
+        provider: entry.id.to_string(),
+        model: entry.model.to_string(),
+        providers: catalog.map(|public| public.id.to_string()).collect(),
+        colour: crate::wants_colour(),
+        ..Facts::default()
+    }
+}
+
+/// What settings and the command line say about permissions and tools.
+fn standing(home: &Home, cwd: &str, registry: &Registry, plan: &Plan) -> Result<Standing, Refusal> {
+    let cwd = Path::new(cwd);
+    let keys = registry.credentials().map(|key| key.expose());
+    let keys = Guard::new(keys).map_err(Refusal::new)?;
+    let places = Places {
+        home,
+        cwd,
+        policy: Path::new(settings::POLICY),
+        flag: plan.settings.as_ref(),
+        trusted: plan.trust_workspace,
+        keys: &keys,
+    };
+    let mut loaded = places.load()?;
+    let commands = loaded.check()?;
+    loaded.notes.iter().for_each(crate::complain);
+    let store = Store::new(home, cwd, keys.clone()).map_err(Refusal::new)?;
+    Ok(Standing {
+        layers: loaded.layers,
+        directories: settings::directories(&plan.add_dirs)?,
+        tools: plan.tools.clone(),
+        commands,
+        persist: Some(Box::new(move |updates| store.persist(updates))),
+    })
 }
 
 /// What every session begins with: logs and signals.
@@ -161,6 +207,7 @@ fn one_shot(prompt: String, output: OutputFormat) -> Stdio {
             prompts,
             terminal: io::stdout().is_terminal(),
         },
+        OutputFormat::Json => Stdio::Document { prompts },
         OutputFormat::StreamJson => Stdio::Records {
             prompts,
             stdin: false,

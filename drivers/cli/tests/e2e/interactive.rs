@@ -115,6 +115,49 @@ fn always_asks_no_second_time() {
     assert_eq!(terminal.end().0, Some(0));
 }
 
+// covers: WIRE-PERM-030
+#[test]
+fn always_is_kept_for_a_folder_that_is_trusted() {
+    let world = World::scripted();
+    let bash = json!({"name": "Bash", "input": {"command": "echo kept"}});
+    let read = json!({"name": "Read", "input": {"file_path": "/etc/passwd"}});
+    let session = |further: &[&str]| {
+        let mut terminal = Terminal::start(&world, further, &[]);
+        terminal.until(PROMPT);
+        terminal
+    };
+    let quit = |terminal: Terminal| {
+        terminal.press("\u{4}");
+        assert_eq!(terminal.end().0, Some(0));
+    };
+    // Without trust nothing would read what was stored, so nothing is.
+    for (further, lasts) in [(&[][..], "session"), (&["--trust-workspace"], "folder")] {
+        let mut terminal = session(further);
+        for (call, label) in [(&bash, "Bash(echo kept)"), (&read, "Read(/etc/passwd)")] {
+            terminal.line(&calls(std::slice::from_ref(call)));
+            let shown = terminal.until(ASKED);
+            let label = format!("always: {label} in this {lasts}");
+            assert!(shown.contains(&label), "{label} is missing in {shown:?}");
+            terminal.line("always");
+            terminal.until("done: ");
+            terminal.until(PROMPT);
+            // No second time in this session either way.
+            terminal.line(&calls(std::slice::from_ref(call)));
+            terminal.until("done: ");
+            terminal.until(PROMPT);
+        }
+        quit(terminal);
+        let stored = world.work().join(".agentx/settings.local.json");
+        assert_eq!(stored.exists(), lasts == "folder");
+    }
+    let mut terminal = session(&["--trust-workspace"]);
+    terminal.line(&calls(&[bash, read]));
+    let shown = terminal.until("done: ");
+    assert!(!shown.contains("wants to run"), "{shown:?}");
+    terminal.until(PROMPT);
+    quit(terminal);
+}
+
 #[test]
 fn what_was_typed_ahead_answers_no_question() {
     let world = World::scripted();
@@ -369,7 +412,7 @@ fn a_terminal_that_is_taken_away_ends_the_session() {
     let mut terminal = Terminal::ready(&world);
     let sleep = json!({"name": "Bash", "input": {"command": "echo $$ > pid; exec sleep 1000"}});
     terminal.line(&calls(&[sleep]));
-    terminal.until("Run it? yes/no: ");
+    terminal.until(ASKED);
     terminal.line("yes");
     let file = world.work().join("pid");
     let pid = loop {

@@ -6,7 +6,12 @@ mod tests;
 
 use super::plain::{harmless, one_line};
 use crate::speak::text;
-use agentx_core::json::{Array, Object, RawJson, Value, Writer};
+use agentx_core::json::{Array, Object, RawJson, Value};
+use agentx_core::policy::write_rule;
+use agentx_core::schema::declare::Json as _;
+use agentx_core::schema::permission::{
+    Behavior, Destination, PermissionRule, PermissionUpdate, RulesAction, RulesUpdate,
+};
 
 /// Lines of an input that are shown before somebody asks for more.
 const SHOWN_LINES: usize = 40;
@@ -158,47 +163,47 @@ fn suggested(request: Object<'_>) -> Option<Always> {
 fn rule(tool: &str, request: Object<'_>, stored: bool) -> Option<Always> {
     let input = request.get("input").and_then(Value::as_object);
     let content = match (text(request, "blocked_path"), tool) {
-        (Some(path), _) => Some(Some(path).filter(|path| is_plain(path, false))?),
+        (Some(path), _) => Some(Some(path).filter(|path| is_one_path(path))?),
         (None, "Bash") => {
             let command = text(input?, "command")?;
-            Some(Some(command).filter(|command| is_plain(command, true))?)
+            Some(Some(command).filter(|command| is_one_command(command))?)
         }
         (None, _) => None,
     };
-    let mut updates = Writer::new();
-    updates.begin_array();
-    updates.begin_object();
-    updates.member_str("type", "addRules");
-    updates.key("rules");
-    updates.begin_array();
-    updates.begin_object();
-    updates.member_str("toolName", tool);
-    updates.member_opt_str("ruleContent", content.as_deref());
-    updates.end_object();
-    updates.end_array();
-    updates.member_str("behavior", "allow");
-    let destination = if stored { "localSettings" } else { "session" };
-    updates.member_str("destination", destination);
-    updates.end_object();
-    updates.end_array();
-    let what = match &content {
-        Some(content) => format!("{tool}({content})"),
-        None => format!("every {tool}"),
+    let rule = PermissionRule {
+        tool_name: tool.to_owned(),
+        rule_content: content,
     };
-    let lasts = if stored {
-        "in this folder"
+    // Nothing is offered that settings would not take.
+    let spelled = write_rule(&rule, Behavior::Allow).ok()?;
+    let what = match &rule.rule_content {
+        Some(_) => spelled,
+        None => format!("every {spelled}"),
+    };
+    let (destination, lasts) = if stored {
+        (Destination::LocalSettings, "in this folder")
     } else {
-        "in this session"
+        (Destination::Session, "in this session")
     };
+    let update = PermissionUpdate::Rules(RulesUpdate {
+        action: RulesAction::Add,
+        rules: vec![rule],
+        behavior: Behavior::Allow,
+        destination,
+    });
     Some(Always {
         label: one_line(&format!("{what} {lasts}")),
-        updates: RawJson::parse_bytes(&updates.finish()).ok()?,
+        updates: vec![update].to_raw().ok()?,
     })
 }
 
-/// Whether a rule of this text means exactly this text: nothing that a glob or
-/// a shell would read as more.
-fn is_plain(text: &str, command: bool) -> bool {
-    let plain = |c: char| c.is_alphanumeric() || "_-./,=+@:".contains(c) || (command && c == ' ');
-    !text.is_empty() && text.trim() == text && text.chars().all(plain)
+/// Whether a rule of this path means this path alone, and shows it.
+fn is_one_path(path: &str) -> bool {
+    let plain = !path.contains(['*', '?']) && one_line(path) == path;
+    plain && path.starts_with('/') && !path.ends_with('/')
+}
+
+/// Whether a rule of this command means this command alone, and shows it.
+fn is_one_command(command: &str) -> bool {
+    !command.ends_with(":*") && one_line(command) == command
 }

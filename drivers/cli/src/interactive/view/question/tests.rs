@@ -55,9 +55,39 @@ fn always_is_a_rule_for_no_more_than_was_asked() {
             )),
         ),
         (
-            r#""tool_name":"Bash","input":{"command":"a; b"}"#,
+            r#""tool_name":"Bash","input":{"command":"a && b \"*\" $x"}"#,
+            false,
+            Some((
+                r#"Bash(a && b "*" $x) in this session"#,
+                rule(
+                    r#"{"toolName":"Bash","ruleContent":"a && b \"*\" $x"}"#,
+                    "session",
+                ),
+            )),
+        ),
+        (
+            r#""tool_name":"Bash","input":{"command":"a \u202e"}"#,
             false,
             None,
+        ),
+        (r#""tool_name":"Bash","input":{"command":"*"}"#, false, None),
+        (r#""tool_name":"Bash","input":{}"#, false, None),
+        (r#""tool_name":"a(b","input":{}"#, false, None),
+        (
+            r#""tool_name":"Grep","input":{},"blocked_path":"/""#,
+            false,
+            None,
+        ),
+        (
+            r#""tool_name":"Write","input":{},"blocked_path":"/a/[b].txt""#,
+            false,
+            Some((
+                "Write(/a/[b].txt) in this session",
+                rule(
+                    r#"{"toolName":"Write","ruleContent":"/a/[b].txt"}"#,
+                    "session",
+                ),
+            )),
         ),
         (
             r#""tool_name":"Bash","input":{"command":"git:*"}"#,
