@@ -240,6 +240,13 @@ impl View {
                 self.phase = Phase::Busy;
             }
             ("session_state_changed", "idle") => self.rest(),
+            ("task_notification", _) => match word("status").as_str() {
+                "failed" => self.screen.outcome("task", &word("summary"), true),
+                status => {
+                    let said = format!("{status}, {}", word("summary"));
+                    self.screen.outcome("task", &said, false);
+                }
+            },
             _ => {}
         }
     }

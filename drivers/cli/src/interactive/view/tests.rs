@@ -137,6 +137,28 @@ fn outcome(id: &str, text: &str, failed: bool) -> Json {
     json!({"type": "user", "message": {"content": [block]}})
 }
 
+/// The end of a background task.
+fn ended(status: &str, summary: &str) -> Json {
+    json!({"type": "system", "subtype": "task_notification", "status": status, "summary": summary})
+}
+
+// covers: WIRE-004
+#[test]
+fn the_ends_of_tasks_are_shown_while_their_turn_waits() {
+    let mut bench = Bench::busy();
+    bench.records(&[
+        ended("completed", "make: built"),
+        ended("failed", "test: [Exit status 3.]"),
+        ended("stopped", "watch: stopped before it ended"),
+    ]);
+    assert_eq!(
+        bench.take_shown(),
+        "  task: completed, make: built\n  task: failed: test: [Exit status 3.]\n  \
+         task: stopped, watch: stopped before it ended\n"
+    );
+    assert_eq!(bench.asks(), None, "the turn goes on");
+}
+
 fn question(request: &str, tool: &str, input: &Json) -> Json {
     json!({"type": "control_request", "request_id": request, "request":
         {"subtype": "can_use_tool", "tool_name": tool, "input": input, "tool_use_id": "t"}})
@@ -495,6 +517,7 @@ fn nothing_that_is_shown_can_steer_the_terminal() {
         call("t", evil, &json!({evil: evil, "b": [evil]})),
         outcome("t", evil, false),
         outcome("u", evil, true),
+        ended(evil, evil),
     ]);
     bench.feed(Input::Report(evil));
     let mut asked = question("r", evil, &json!({evil: evil, "b": [evil]}));
