@@ -11,6 +11,7 @@
 //! done 1 model finished             done 1 model failed rate_limit 429 "slow down"
 //! done 2 tool ok "text"             done 3 vetted passed
 //! done 4 stored passed              done 4 stored failed
+//! done 5 validated fits             done 5 validated breaks "/a: is no number"
 //! sent 120                          write_failed
 //! ```
 
@@ -18,6 +19,7 @@ use super::{Command, Input};
 use crate::effect::{Answer, EffectId, Progress, Verdict};
 use crate::json::{ScanLimits, Scanner, Writer};
 use crate::model::{Delta, ErrorCategory, ModelFailure, ModelOutcome, StopReason, Usage};
+use crate::structured::Validity;
 use crate::tool::{ToolContent, ToolOutcome};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -126,6 +128,12 @@ fn write_answer(line: Line, answer: &Answer) -> Line {
         Answer::Stored(verdict) => line.word("stored").verdict(*verdict),
         Answer::Flushed(verdict) => line.word("flushed").verdict(*verdict),
         Answer::Vetted(verdict) => line.word("vetted").verdict(*verdict),
+        Answer::Validated(Validity::Fits) => line.word("validated fits"),
+        Answer::Validated(Validity::Unknown) => line.word("validated unknown"),
+        Answer::Validated(Validity::Breaks(faults)) => {
+            let line = line.word("validated breaks");
+            faults.iter().fold(line, |line, fault| line.text(fault))
+        }
     }
 }
 
@@ -250,8 +258,24 @@ fn read_answer(words: &mut Words<'_>) -> Result<Answer, LogFault> {
         "stored" => Answer::Stored(words.verdict()?),
         "flushed" => Answer::Flushed(words.verdict()?),
         "vetted" => Answer::Vetted(words.verdict()?),
+        "validated" => Answer::Validated(read_validity(words)?),
         _ => return Err(LogFault("an unknown answer")),
     })
+}
+
+fn read_validity(words: &mut Words<'_>) -> Result<Validity, LogFault> {
+    match words.word()? {
+        "fits" => Ok(Validity::Fits),
+        "unknown" => Ok(Validity::Unknown),
+        "breaks" => {
+            let mut faults = Vec::new();
+            while !words.0.is_empty() {
+                faults.push(words.text()?);
+            }
+            Ok(Validity::Breaks(faults))
+        }
+        _ => Err(LogFault("a value `fits`, `breaks` or is `unknown`")),
+    }
 }
 
 fn read_outcome(words: &mut Words<'_>) -> Result<ModelOutcome, LogFault> {
@@ -380,6 +404,13 @@ mod tests {
             failed(ErrorCategory::Unknown, None),
             tool(&[], false),
             tool(&["a \" b", "c"], true),
+            Input::Done(id, Answer::Validated(Validity::Fits)),
+            Input::Done(id, Answer::Validated(Validity::Unknown)),
+            Input::Done(id, Answer::Validated(Validity::Breaks(vec![]))),
+            Input::Done(
+                id,
+                Answer::Validated(Validity::Breaks(vec!["/a \"b\"\n: no".into(), "".into()])),
+            ),
             Input::Sent(usize::MAX),
             Input::WriteFailed,
         ];
@@ -425,6 +456,11 @@ mod tests {
             ("done 1 tool maybe", "a tool ends `ok` or `error`"),
             ("done 1 hook passed", "an unknown answer"),
             ("done 1 vetted", "a word is missing"),
+            (
+                "done 1 validated well",
+                "a value `fits`, `breaks` or is `unknown`",
+            ),
+            ("done 1 validated breaks x", "a text is missing"),
             ("done 1 vetted well", "a verdict is `passed` or `failed`"),
             (
                 "done 1 model stopped",

@@ -57,6 +57,11 @@ impl AgentSession {
                 uuid: self.context_uuids.pop_front().unwrap_or_default(),
                 content: self.safe_parts(&message),
             }),
+            Kept::Reminder(message) => Entry::Context(ContextEntry {
+                time_ms,
+                uuid: Arc::default(),
+                content: self.safe_parts(&message),
+            }),
             Kept::Prompt(message) => Entry::Prompt(PromptEntry {
                 time_ms,
                 uuid: self

@@ -18,11 +18,13 @@ mod answer;
 mod batch;
 mod calls;
 mod estimate;
+mod structured;
 #[cfg(test)]
 mod tests;
 
 pub use account::Pricing;
 pub use answer::{Opened, Piece, Streamed};
+pub use structured::StructuredLimits;
 
 use crate::guard::Guard;
 use crate::ids::IdGen;
@@ -33,6 +35,7 @@ use crate::model::{
     ToolChoice, ToolResult, Usage,
 };
 use crate::store::Restored;
+use crate::structured::Validity;
 use crate::time::Instant;
 use crate::tool::{Access, ToolCall, ToolOutcome, ToolSpec};
 use account::{Account, Tokens};
@@ -44,6 +47,7 @@ use alloc::vec::Vec;
 use answer::{Answer, Part};
 use batch::Batch;
 use calls::CallIds;
+use structured::Structured;
 
 /// What a loop is made of; fixed for its life.
 #[derive(Clone, Debug)]
@@ -97,6 +101,13 @@ pub enum LoopInput {
         /// What the model is told.
         outcome: ToolOutcome,
     },
+    /// The submission at this place was held against the schema of the output.
+    Validated {
+        /// Place of the call in its batch.
+        place: usize,
+        /// What came out.
+        validity: Validity,
+    },
     /// Ends the turn: the stream is dropped, open calls settle.
     Cancel {
         /// A call that ends in its own way before the others, and its outcome.
@@ -121,6 +132,14 @@ pub enum Step {
         place: usize,
         /// The call.
         call: ToolCall,
+    },
+    /// Hold this submission of structured output against its schema, and tell
+    /// [`LoopInput::Validated`]. Nobody is asked for permission.
+    Validate {
+        /// Place of the call in its batch.
+        place: usize,
+        /// What was submitted.
+        value: RawJson,
     },
     /// Run this call.
     Run {
@@ -149,6 +168,8 @@ pub enum Kept {
     Context(Arc<Message>),
     /// The prompt that is being answered.
     Prompt(Arc<Message>),
+    /// The model was told that its output is still missing.
+    Reminder(Arc<Message>),
     /// An answer, or what is left of one that was cut.
     Answer {
         /// Its blocks.
@@ -196,6 +217,8 @@ pub enum TurnOutcome {
         stop: StopReason,
         /// The text of its last answer.
         text: String,
+        /// The output that was accepted, where the run asked for one.
+        structured: Option<RawJson>,
     },
     /// The model request failed.
     Failed(ModelFailure),
@@ -206,6 +229,13 @@ pub enum TurnOutcome {
         /// Whether that rests on an estimate, since the provider did not report
         /// the tokens of every answer.
         estimated: bool,
+    },
+    /// No output that fits the schema came in as many tries as there are (DEC-42).
+    NoStructuredOutput {
+        /// How often the model was told why.
+        retries: u32,
+        /// What was wrong the last time.
+        fault: String,
     },
     /// Somebody cancelled it.
     Cancelled,
@@ -235,6 +265,7 @@ pub struct AgentLoop {
     batch: Batch,
     last_usage: Option<Usage>,
     dropped: Vec<Arc<str>>,
+    structured: Option<Structured>,
     out: VecDeque<Step>,
 }
 
@@ -258,6 +289,7 @@ impl AgentLoop {
             batch: Batch::default(),
             last_usage: None,
             dropped: Vec::new(),
+            structured: None,
             out: VecDeque::new(),
         }
     }
@@ -299,6 +331,12 @@ impl AgentLoop {
         self.batch.call(place)
     }
 
+    /// The tools that are offered.
+    #[must_use]
+    pub fn tools(&self) -> &[ToolSpec] {
+        &self.config.tools
+    }
+
     /// The tool of this name, if it is offered.
     #[must_use]
     pub fn tool(&self, name: &str) -> Option<&ToolSpec> {
@@ -307,6 +345,7 @@ impl AgentLoop {
 
     fn prompt(&mut self, parts: Vec<String>) {
         self.account.next_prompt();
+        self.begin_output();
         self.take_context();
         self.prompt_at = self.history.len();
         let prompt = Arc::new(Message::User(parts));
@@ -415,12 +454,13 @@ impl AgentLoop {
         // Joined, the blocks may spell what none of them does.
         let text = self.config.guard.redact(&text_of(&self.shown)).into_owned();
         self.keep_shown(self.last_usage);
-        let outcome = if self.account.exhausted() {
-            self.budget_spent()
-        } else {
-            TurnOutcome::Done { stop, text }
-        };
-        self.end(outcome);
+        if self.account.exhausted() {
+            return self.end(self.budget_spent());
+        }
+        match self.output_at_end(stop, text) {
+            Some(outcome) => self.end(outcome),
+            None => self.request_again(),
+        }
     }
 
     /// Shows the rest of an answer in the order of the model, whose signatures
@@ -452,8 +492,16 @@ impl AgentLoop {
             }
         }
         self.keep_shown(self.last_usage);
+        self.begin_submissions();
         let exhausted = self.account.exhausted();
         for (place, decision) in decide {
+            let decision = match decision {
+                decision if exhausted => decision,
+                decision => match self.submission(place, decision) {
+                    Some(decision) => decision,
+                    None => continue,
+                },
+            };
             match decision {
                 Ok(_) if exhausted => self.settle(place, ToolOutcome::error(BUDGET_NOT_RUN)),
                 Ok(call) => self.out.push_back(Step::Decide { place, call }),
@@ -495,12 +543,20 @@ impl AgentLoop {
         self.history.push(Arc::new(Message::ToolResults(results)));
         if self.account.exhausted() {
             self.end(self.budget_spent());
-        } else if let Some(limit) = self.config.max_turns
-            && self.account.requests() >= limit
-        {
-            self.end(TurnOutcome::MaxTurns(limit));
+        } else if let Some(outcome) = self.output_after_calls() {
+            self.end(outcome);
         } else {
-            self.request();
+            self.request_again();
+        }
+    }
+
+    /// One more request of this turn, if it may have one.
+    fn request_again(&mut self) {
+        match self.config.max_turns {
+            Some(limit) if self.account.requests() >= limit => {
+                self.end(TurnOutcome::MaxTurns(limit));
+            }
+            Some(_) | None => self.request(),
         }
     }
 
@@ -627,7 +683,9 @@ impl Machine for AgentLoop {
             LoopInput::Prompt(_) => self.phase == Phase::Idle,
             LoopInput::Tick | LoopInput::Context(_) | LoopInput::Cancel { .. } => true,
             LoopInput::Delta(_) | LoopInput::ModelDone(_) => self.phase == Phase::Requesting,
-            LoopInput::Allow { place, .. } | LoopInput::Settle { place, .. } => {
+            LoopInput::Allow { place, .. }
+            | LoopInput::Settle { place, .. }
+            | LoopInput::Validated { place, .. } => {
                 self.phase == Phase::Tools && self.batch.call(*place).is_some()
             }
         };
@@ -651,6 +709,10 @@ impl Machine for AgentLoop {
             }
             LoopInput::Settle { place, outcome } => {
                 self.settle(place, outcome);
+                self.advance();
+            }
+            LoopInput::Validated { place, validity } => {
+                self.validated(place, &validity);
                 self.advance();
             }
             LoopInput::Cancel { first, reason } => self.cancel(first, reason),

@@ -135,6 +135,7 @@ fn a_plain_answer_ends_the_turn_with_its_text() {
     let expected = TurnOutcome::Done {
         stop: StopReason::EndTurn,
         text: "hello".to_string(),
+        structured: None,
     };
     assert_eq!((&end(&steps).outcome, end(&steps).requests), (&expected, 1));
     assert_eq!(b.l.history().len(), 2);

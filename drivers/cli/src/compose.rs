@@ -129,6 +129,7 @@ impl Parts<'_> {
                 .map_err(Refusal::new)?,
             resume: None,
             store: None,
+            output_schema: None,
             limits: Limits::default(),
         })
     }

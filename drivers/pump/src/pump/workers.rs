@@ -8,9 +8,11 @@
 use super::Post;
 use crate::contain::contained;
 use crate::pool::{Lost, Pool, THREADS};
+use crate::schema::{self, Schemas};
 use crate::world::{Persist, Validator};
 use agentx_core::effect::{Answer, EffectId, Verdict};
 use agentx_core::schema::permission::PermissionUpdate;
+use agentx_core::structured::{Validation, Validity};
 use agentx_core::tool::{ToolOutcome, ToolRequest};
 use agentx_tools::Toolbox;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,6 +26,8 @@ pub(super) struct Workers {
     pub(super) persist: Option<Pool<Vec<PermissionUpdate>>>,
     /// One record at a time, in the order of the output.
     pub(super) validator: Option<Pool<Vec<u8>>>,
+    /// Values and their schemas. Nobody waits for one that was given up.
+    pub(super) schemas: Pool<Box<Validation>>,
 }
 
 impl Workers {
@@ -57,6 +61,7 @@ impl Workers {
                     Arc::clone(post),
                 )
             }),
+            schemas: schemas(post),
             validator: validator.map(|validator| {
                 let validator = Mutex::new(Some(validator));
                 Pool::new(
@@ -72,6 +77,7 @@ impl Workers {
     /// Cancels whatever this effect is.
     pub(super) fn cancel(&self, id: EffectId) {
         self.tools.cancel(id);
+        self.schemas.cancel(id);
         if let Some(persist) = &self.persist {
             persist.cancel(id);
         }
@@ -89,6 +95,17 @@ impl Workers {
         let stored = self.persist.as_ref().is_none_or(|pool| pool.join(left));
         tools && stored
     }
+}
+
+fn schemas(post: &Post) -> Pool<Box<Validation>> {
+    let schemas = Schemas::default();
+    Pool::with_stack(
+        schema::THREADS,
+        Some(schema::STACK_BYTES),
+        Box::new(move |validation, _| Answer::Validated(schemas.validate(&validation))),
+        |_| Answer::Validated(Validity::Unknown),
+        Arc::clone(post),
+    )
 }
 
 /// A validator that panicked or refused is not asked again (WIRE-015).

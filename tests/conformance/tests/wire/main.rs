@@ -17,6 +17,7 @@ mod queue;
 mod records;
 mod scenarios;
 mod store;
+mod structured;
 mod tools;
 mod turns;
 mod walk;
