@@ -24,6 +24,7 @@
 //! # use agentx_core::guard::Guard;
 //! # use agentx_core::ids::Seed;
 //! # use agentx_core::limits::Limits;
+//! # use agentx_core::policy::Layers;
 //! # use agentx_core::schema::outbound::{ApiKeySource, ReasoningCapabilities};
 //! # use agentx_core::schema::payload::{InitializePayload, InitializeSession, ProviderIdentity};
 //! # use agentx_core::schema::permission::PermissionMode;
@@ -102,6 +103,8 @@
 //! #         tools: [].into(),
 //! #         system: None,
 //! #         permission_mode: PermissionMode::Default,
+//! #         settings: Layers::new(),
+//! #         directories: Vec::new(),
 //! #         host_answers: true,
 //! #         orphans: OrphanPolicy::Ignore,
 //! #         max_turns: None,
