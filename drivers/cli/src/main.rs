@@ -27,6 +27,7 @@ mod refusal;
 mod session;
 mod sessions;
 mod settings;
+mod structured;
 
 use options::Invocation;
 use refusal::Refusal;

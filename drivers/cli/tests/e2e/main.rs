@@ -14,6 +14,7 @@ mod server;
 mod sessions;
 mod settings;
 mod stored;
+mod structured;
 mod support;
 mod usage;
 mod wire;
