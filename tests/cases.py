@@ -27,7 +27,7 @@ def main(agent, *options):
             ids.append(case["id"])
     if len(ids) != CHOSEN:
         sys.exit("%d cases are chosen in %s, not %d: %s" % (len(ids), testing, CHOSEN, ids))
-    command = [sys.executable, str(testing / "runner" / "run_cases.py"), "--agent", agent, *options]
+    command = [sys.executable, str(ROOT / "tests" / "case_runner.py"), "--agent", agent, *options]
     for name in ids:
         command += ["--only", name]
     runner = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)

@@ -16,6 +16,7 @@ mod permission;
 mod queue;
 mod records;
 mod scenarios;
+mod schema;
 mod settings;
 mod store;
 mod structured;
