@@ -1,15 +1,22 @@
 //! The five laws on the agent loop, on turns that are written out and on turns
 //! from seeds.
 
-use agentx_core::agent_loop::{AgentLoop, LoopConfig, LoopInput, Step};
+use agentx_core::agent_loop::{AgentLoop, LoopConfig, LoopInput, Step, StructuredLimits};
 use agentx_core::guard::Guard;
 use agentx_core::ids::{IdGen, Seed};
 use agentx_core::json::RawJson;
+use agentx_core::limits::Limits;
 use agentx_core::model::{Delta, ErrorCategory, ModelFailure, ModelOutcome, StopReason, Usage};
+use agentx_core::structured::{OutputSchema, TOOL, Validity};
 use agentx_core::tool::{Access, ToolClass, ToolOutcome, ToolSpec};
 use agentx_laws::{Event, InputOf, Script, SplitMix64, Subject, check, replay};
 
-struct Loop;
+struct Loop {
+    /// Whether structured output is asked for.
+    structured: bool,
+}
+
+const PLAIN: Loop = Loop { structured: false };
 
 impl Subject for Loop {
     type Machine = AgentLoop;
@@ -35,7 +42,16 @@ impl Subject for Loop {
             guard: Guard::new(["sk-secret-key"]).expect("few literals"),
             input_depth: 20,
         };
-        AgentLoop::new(config, IdGen::new(Seed::from_u64(1)))
+        let mut machine = AgentLoop::new(config, IdGen::new(Seed::from_u64(1)));
+        if self.structured {
+            let limits = Limits {
+                structured_retries: 1,
+                ..Limits::DEFAULT
+            };
+            let schema = OutputSchema::parse(b"{}", &limits).expect("a schema");
+            machine.require_output(&schema, StructuredLimits::of(&limits));
+        }
+        machine
     }
 
     fn bytes<'a>(&self, _: &'a [u8]) -> InputOf<'a, Self> {
@@ -114,8 +130,8 @@ fn a_turn_with_tools_keeps_the_laws() {
         .other(delta(Delta::Text("done".to_string())))
         .other(FINISHED)
         .other(settle(0));
-    check(&Loop, &script, 0..20).unwrap_or_else(|broken| panic!("{broken}"));
-    let events = replay(&Loop, &script).expect("a turn");
+    check(&PLAIN, &script, 0..20).unwrap_or_else(|broken| panic!("{broken}"));
+    let events = replay(&PLAIN, &script).expect("a turn");
     let ends = events
         .iter()
         .filter(|(_, event)| matches!(event, Event::Output(Step::End(_))));
@@ -136,7 +152,7 @@ fn chosen(rng: &mut SplitMix64) -> LoopInput {
         StopReason::MaxTokens,
         StopReason::ContentFilter,
     ];
-    match rng.below(16) {
+    match rng.below(18) {
         0 | 1 => prompt(),
         2 => delta(Delta::Text(text("sk-secret"))),
         3 => delta(Delta::Thinking(text("-key"))),
@@ -144,7 +160,7 @@ fn chosen(rng: &mut SplitMix64) -> LoopInput {
         5 | 6 => call(
             index,
             ["", "a", "b"][rng.below(3)],
-            ["Look", "Change", "Fly"][rng.below(3)],
+            ["Look", "Change", "Fly", TOOL, TOOL][rng.below(5)],
         ),
         7 => delta(Delta::CallArguments {
             index,
@@ -159,6 +175,14 @@ fn chosen(rng: &mut SplitMix64) -> LoopInput {
         12 => allow(rng.below(3)),
         13 => settle(rng.below(3)),
         14 => CANCEL,
+        15 | 16 => LoopInput::Validated {
+            place: rng.below(3),
+            validity: match rng.below(3) {
+                0 => Validity::Fits,
+                1 => Validity::Breaks(vec![text("at /sk-secret-key: no")]),
+                _ => Validity::Unknown,
+            },
+        },
         _ => LoopInput::ModelDone(ModelOutcome::Failed(ModelFailure {
             category: ErrorCategory::Unknown,
             status: None,
@@ -175,6 +199,9 @@ fn inputs_in_any_order_keep_the_laws() {
         for step in 0..60 {
             script = script.at(step * 5).other(chosen(&mut rng));
         }
-        check(&Loop, &script, [seed]).unwrap_or_else(|broken| panic!("seed {seed}: {broken}"));
+        let subject = Loop {
+            structured: seed % 2 == 1,
+        };
+        check(&subject, &script, [seed]).unwrap_or_else(|broken| panic!("seed {seed}: {broken}"));
     }
 }

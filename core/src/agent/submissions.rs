@@ -21,7 +21,7 @@ pub(super) struct Submission {
 
 impl AgentSession {
     /// Asks for structured output by this schema, or else by the one that is
-    /// configured, from the next prompt on.
+    /// configured, from now on. A schema is one that its validator can use.
     pub(super) fn require_output(&mut self, schema: Option<OutputSchema>) {
         if schema.is_some() {
             self.config.output_schema = schema;

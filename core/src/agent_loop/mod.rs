@@ -683,9 +683,10 @@ impl Machine for AgentLoop {
             LoopInput::Prompt(_) => self.phase == Phase::Idle,
             LoopInput::Tick | LoopInput::Context(_) | LoopInput::Cancel { .. } => true,
             LoopInput::Delta(_) | LoopInput::ModelDone(_) => self.phase == Phase::Requesting,
-            LoopInput::Allow { place, .. }
-            | LoopInput::Settle { place, .. }
-            | LoopInput::Validated { place, .. } => {
+            LoopInput::Validated { place, .. } => {
+                self.phase == Phase::Tools && self.awaits_validation(*place)
+            }
+            LoopInput::Allow { place, .. } | LoopInput::Settle { place, .. } => {
                 self.phase == Phase::Tools && self.batch.call(*place).is_some()
             }
         };

@@ -126,9 +126,9 @@ const REMINDER_AT_LIMIT: &str = "The task is not done: your answer reached the o
      schema.";
 
 impl AgentLoop {
-    /// Asks for structured output from the next prompt on: offers its tool, and
-    /// ends no turn well before an input of it was accepted. Replaces what was
-    /// asked for before, and any other tool of that name.
+    /// Asks for structured output from now on, of a turn that runs, too: offers
+    /// its tool, and ends no turn well before an input of it was accepted.
+    /// Replaces what was asked for before, and any other tool of that name.
     pub fn require_output(&mut self, schema: &OutputSchema, limits: StructuredLimits) {
         let others = self.config.tools.iter().filter(|tool| &*tool.name != TOOL);
         let mut tools: Vec<_> = others.cloned().collect();
@@ -155,6 +155,12 @@ impl AgentLoop {
     /// Whether this call is a submission.
     fn submits(&self, call: &ToolCall) -> bool {
         self.structured.is_some() && &*call.name == TOOL
+    }
+
+    /// Whether the call at this place is a submission that has no result yet.
+    pub(super) fn awaits_validation(&self, place: usize) -> bool {
+        let submits = |call| self.submits(call);
+        self.batch.call(place).is_some_and(submits) && self.batch.unsettled().contains(&place)
     }
 
     /// Takes a call if it is a submission: `fault` is what is wrong with its
