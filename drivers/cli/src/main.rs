@@ -25,6 +25,7 @@ mod persistence;
 mod prompt;
 mod refusal;
 mod schema;
+mod secrets;
 mod session;
 mod sessions;
 mod settings;
@@ -32,6 +33,8 @@ mod structured;
 
 use options::Invocation;
 use refusal::Refusal;
+use secrets::Secrets;
+use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, Write as _};
 use std::panic;
@@ -42,12 +45,14 @@ const FAILED: u8 = 1;
 
 fn main() -> ExitCode {
     contain_panics();
+    hide_memory();
     // Panics end as a status of the contract, with the line of the hook.
     ExitCode::from(panic::catch_unwind(run).unwrap_or(FAILED))
 }
 
 fn run() -> u8 {
-    let status = options::read(std::env::args_os()).and_then(|invocation| match invocation {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let status = options::read(&arguments).and_then(|invocation| match invocation {
         Invocation::Run(options) => session::run(*options),
         Invocation::Demo(output) => demo::run(output),
         Invocation::List(format) => discover::text(format).map(|text| say(&text)),
@@ -55,10 +60,29 @@ fn run() -> u8 {
         Invocation::Sessions(question) => sessions::run(&question),
         Invocation::Say(text) => Ok(say(&text)),
     });
-    status.unwrap_or_else(|refusal: Refusal| {
-        complain(format_args!("error: {refusal}"));
-        refusal.status()
-    })
+    status.unwrap_or_else(|refusal| refuse(&refusal, &arguments))
+}
+
+/// Tells why a run does not begin. A refusal of the command line may quote a part
+/// of an argument, so one that holds a key is read again without it.
+fn refuse(refusal: &Refusal, arguments: &[OsString]) -> u8 {
+    let secrets = Secrets::known();
+    let again = secrets.redact_all(arguments);
+    let again = again.and_then(|arguments| options::read(&arguments).err());
+    let text = again.as_ref().unwrap_or(refusal).to_string();
+    complain(format_args!("error: {}", secrets.redact(&text)));
+    refusal.status()
+}
+
+/// Keeps the memory of this process, where the keys are, out of core dumps and,
+/// but for root, out of the reach of the programs it starts. A system that knows
+/// no such thing goes without.
+fn hide_memory() {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    }
 }
 
 /// Says something on stdout that is no part of a session.
@@ -96,4 +120,17 @@ fn contain_panics() {
         )),
         None => complain("error: internal fault"),
     }));
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use rustix::process::{DumpableBehavior, dumpable_behavior};
+
+    // covers: DEC-30
+    #[test]
+    fn memory_with_keys_is_dumped_nowhere() {
+        assert_eq!(dumpable_behavior(), Ok(DumpableBehavior::Dumpable));
+        super::hide_memory();
+        assert_eq!(dumpable_behavior(), Ok(DumpableBehavior::NotDumpable));
+    }
 }

@@ -224,12 +224,11 @@ pub(crate) enum Invocation {
 /// # Errors
 ///
 /// A usage error: what is wrong with which argument, and what was expected.
-pub(crate) fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Invocation, Refusal> {
-    let arguments: Vec<OsString> = arguments.into_iter().collect();
+pub(crate) fn read(arguments: &[OsString]) -> Result<Invocation, Refusal> {
     if let Some(format) = discovery::read(arguments.get(1..).unwrap_or_default()) {
         return format.map(Invocation::List);
     }
-    let options = match Options::try_parse_from(&arguments) {
+    let options = match Options::try_parse_from(arguments) {
         Ok(options) => options,
         Err(error) => return explain(&error, arguments.get(1..).unwrap_or_default()),
     };

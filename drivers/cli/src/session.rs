@@ -76,7 +76,7 @@ pub(crate) fn run(options: Options) -> Result<u8, Refusal> {
 
 /// The keys that nothing may show.
 fn keys(registry: &Registry) -> Result<Guard, Refusal> {
-    Guard::new(registry.credentials().map(|key| key.expose())).map_err(Refusal::new)
+    Guard::new(registry.key_spellings()).map_err(Refusal::new)
 }
 
 /// What settings and the command line say about permissions and tools.
@@ -93,7 +93,8 @@ fn standing(home: &Home, cwd: &str, registry: &Registry, plan: &Plan) -> Result<
     };
     let mut loaded = places.load()?;
     let commands = loaded.check()?;
-    loaded.notes.iter().for_each(crate::complain);
+    let notes = loaded.notes.iter().map(|note| keys.redact(note));
+    notes.for_each(crate::complain);
     let store = Store::new(home, cwd, keys.clone()).map_err(Refusal::new)?;
     Ok(Standing {
         layers: loaded.layers,

@@ -11,7 +11,7 @@ const SCREEN: Terminals = Terminals {
 
 fn invoke(arguments: &[&str]) -> Result<Invocation, Refusal> {
     let arguments = ["agentx"].iter().chain(arguments).map(OsString::from);
-    read(arguments)
+    read(&arguments.collect::<Vec<_>>())
 }
 
 fn plan(arguments: &[&str], terminals: Terminals) -> Result<Plan, Refusal> {

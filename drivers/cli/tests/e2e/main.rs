@@ -11,6 +11,7 @@ mod one_shot;
 mod persistence;
 mod providers;
 mod schema;
+mod secrets;
 mod server;
 mod sessions;
 mod settings;
