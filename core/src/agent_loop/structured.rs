@@ -9,6 +9,7 @@
 //! Acceptance does not end the turn (RT-RES-008): the model ends it, or a limit.
 
 use super::{AgentLoop, Kept, Step, TurnOutcome};
+use crate::guard::Guard;
 use crate::json::RawJson;
 use crate::limits::Limits;
 use crate::model::{Block, Message, StopReason};
@@ -95,11 +96,13 @@ impl Structured {
         })
     }
 
-    /// What does not fit, within the bounds.
-    fn faults(&self, faults: &[String]) -> String {
+    /// What does not fit, within the bounds. Redacted before it is cut, since half
+    /// a credential is no credential to the guard (DEC-30).
+    fn faults(&self, faults: &[String], guard: &Guard) -> String {
         let mut text = String::from("the input does not fit the schema of this tool:");
         for fault in faults.iter().take(self.limits.faults) {
             text.push_str("\n- ");
+            let fault = guard.redact(fault);
             let mut chars = fault.chars();
             let shown = chars.by_ref().take(self.limits.fault_chars);
             text.extend(shown.map(|c| if c.is_control() { ' ' } else { c }));
@@ -215,7 +218,7 @@ impl AgentLoop {
                 ToolOutcome::text(ACCEPTED)
             }
             Validity::Breaks(faults) => {
-                let fault = structured.faults(faults);
+                let fault = structured.faults(faults, &self.config.guard);
                 ToolOutcome::error(structured.refuse(fault))
             }
             Validity::Unknown => ToolOutcome::error(structured.refuse(UNCHECKED.to_owned())),

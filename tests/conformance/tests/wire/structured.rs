@@ -349,7 +349,11 @@ fn what_the_model_is_told_is_bounded_and_redacted() {
     };
     assert!(!validation.value.as_str().contains("secret"));
     b.validated(breaks("no"));
-    let faults = ["at /sk-secret-0123: no\n", &"y".repeat(500), "a third one"];
+    let faults = [
+        "at /a-path-of-34-characters-0123456/sk-secret-0123: no\n",
+        &"y".repeat(500),
+        "a third one",
+    ];
     let faults = faults.map(ToString::to_string).to_vec();
     submits(&mut b, "t2", Validity::Breaks(faults));
     let (text, _) = told(&b, "t2");
@@ -358,6 +362,8 @@ fn what_the_model_is_told_is_bounded_and_redacted() {
         "{text}"
     );
     assert!(!text.contains("third"));
+    // The cut would go through the key.
+    assert!(!text.contains("/sk-"), "{text}");
     assert!(!String::from_utf8_lossy(&b.bytes).contains("sk-secret-0123"));
     let record = result(&b);
     assert_eq!(record["subtype"], "error_max_structured_output_retries");
