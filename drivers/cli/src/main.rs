@@ -18,6 +18,7 @@ mod compose;
 mod demo;
 mod discover;
 mod home;
+mod interactive;
 mod logging;
 mod money;
 mod options;
@@ -29,6 +30,7 @@ mod secrets;
 mod session;
 mod sessions;
 mod settings;
+mod speak;
 mod structured;
 
 use options::Invocation;
@@ -36,7 +38,7 @@ use refusal::Refusal;
 use secrets::Secrets;
 use std::ffi::OsString;
 use std::fmt;
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::panic;
 use std::process::ExitCode;
 
@@ -93,6 +95,14 @@ fn say(text: &str) -> u8 {
         Ok(()) => 0,
         Err(error) => unwritable(&error),
     }
+}
+
+/// Whether stdout takes colour: a terminal that has some, and whose user did not
+/// forbid it.
+fn wants_colour() -> bool {
+    let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let plain = std::env::var_os("TERM").is_some_and(|name| name == "dumb");
+    io::stdout().is_terminal() && !forbidden && !plain
 }
 
 /// stdout takes nothing, outside of a session, which tells of that itself. A

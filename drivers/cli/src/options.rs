@@ -35,6 +35,8 @@ const AFTER_HELP: &str = "\
 Examples:
   agentx demo
       See a whole session now: no configuration, no network
+  agentx
+      Talk with the agent on this terminal; /help there tells more
   agentx -p \"What does this project do?\"
       Answer one prompt in the current folder
   git diff | agentx -p \"Review this change\"
@@ -72,7 +74,8 @@ Environment:
 
 Exit status:
   0 success, 1 the last prompt failed, the input was malformed or the session
-  cannot be resumed, 2 usage or configuration, 128+N ended by signal N";
+  cannot be resumed, 2 usage or configuration, 128+N ended by signal N
+  (on a terminal: 130 after Ctrl-C twice, or once at an empty prompt)";
 
 /// A coding agent behind a pipe.
 #[derive(Debug, Parser)]
@@ -87,10 +90,10 @@ Exit status:
     after_help = AFTER_HELP
 )]
 pub(crate) struct Options {
-    /// What the agent is asked; with text on stdin, both joined by a newline
+    /// What the agent is asked first; with text on stdin, both joined by a newline
     prompt: Option<String>,
 
-    /// Run without a terminal; implied by stream-json and by redirection
+    /// Answer and end; implied by stream-json and by redirection
     #[arg(short, long)]
     print: bool,
 

@@ -115,11 +115,11 @@ fn headless_runs_are_implied() {
     ];
     let records = Source::Records { argument: None };
     assert_eq!(source(&both, SCREEN), Ok(records));
-    let fault = source(&["x"], SCREEN).unwrap_err().to_string();
-    assert_eq!(
-        fault,
-        "an interactive session is not available yet; expected --print"
-    );
+    let interactive = |argument: Option<&str>| Source::Interactive {
+        argument: argument.map(str::to_owned),
+    };
+    assert_eq!(source(&["x"], SCREEN), Ok(interactive(Some("x"))));
+    assert_eq!(source(&[], SCREEN), Ok(interactive(None)));
     let fault = source(&both[..2], PIPES).unwrap_err().to_string();
     assert_eq!(
         fault,
@@ -349,6 +349,7 @@ fn help_and_version_are_said() {
         "agentx demo",
         "--effort <E>",
         "agentx --list-providers",
+        "Talk with the agent on this terminal",
         "agentx schema [RECORD]",
         "--max-budget-usd <USD>",
         "AGENTX_HOME",
@@ -361,4 +362,18 @@ fn help_and_version_are_said() {
     };
     assert!(help.contains("\n  host.user\n"), "{help}");
     assert!(help.contains("\n  answer.can_use_tool\n"), "{help}");
+}
+
+#[test]
+fn structured_output_is_not_for_a_terminal() {
+    let asked = ["--json-schema", "{}", "x"];
+    let refusal = plan(&asked, SCREEN).unwrap_err().to_string();
+    assert!(refusal.ends_with("expected --print"), "{refusal}");
+    for (arguments, terminals) in [
+        (&[&["-p"], &asked[..]].concat()[..], SCREEN),
+        (&asked, PIPES),
+    ] {
+        let plan = plan(arguments, terminals).unwrap();
+        assert_eq!(plan.json_schema, Some(TextOrFile::Text("{}".into())));
+    }
 }

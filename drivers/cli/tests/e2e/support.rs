@@ -11,7 +11,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// A wait that nobody should ever see; only a hang ends here.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Options of a duplex session.
 pub(crate) const DUPLEX: [&str; 5] = [
