@@ -8,6 +8,7 @@ use crate::machine::Misuse;
 use crate::model::{Delta, ModelOutcome, ModelRequest};
 use crate::schema::permission::PermissionUpdate;
 use crate::store::Batch;
+use crate::structured::{Validation, Validity};
 use crate::tool::{TaskRequest, ToolOutcome, ToolRequest};
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -41,6 +42,10 @@ pub enum Request {
     /// Let the embedder's validator judge one whole record, newline included.
     /// It gets its own copy (WIRE-015). Answer: [`Answer::Vetted`].
     Vet(Vec<u8>),
+    /// Hold a value against a JSON Schema, which resolves nothing outside itself
+    /// (RT-SCHM-005). Answer: [`Answer::Validated`]; the session waits for it no
+    /// longer than `Limits::validation_timeout`.
+    Validate(Box<Validation>),
 }
 
 impl Request {
@@ -53,6 +58,7 @@ impl Request {
             Self::Store(_) => Kind::Store,
             Self::FlushRemote => Kind::FlushRemote,
             Self::Vet(_) => Kind::Vet,
+            Self::Validate(_) => Kind::Validate,
         }
     }
 }
@@ -95,6 +101,8 @@ pub enum Answer {
     Flushed(Verdict),
     /// The record may leave, or not. A validator that failed or panicked is a refusal.
     Vetted(Verdict),
+    /// What the validator says of the value.
+    Validated(Validity),
 }
 
 impl Answer {
@@ -107,6 +115,7 @@ impl Answer {
             Self::Stored(_) => Kind::Store,
             Self::Flushed(_) => Kind::FlushRemote,
             Self::Vetted(_) => Kind::Vet,
+            Self::Validated(_) => Kind::Validate,
         }
     }
 }
@@ -138,6 +147,8 @@ pub enum Kind {
     FlushRemote,
     /// A record to be judged.
     Vet,
+    /// A value to be held against a schema.
+    Validate,
 }
 
 /// Cancelled effects whose late answer may still come, at most.
@@ -176,6 +187,15 @@ impl Effects {
     /// [`Misuse`] for an effect that is unknown, settled or of another kind.
     pub fn progress(&self, id: EffectId, progress: &Progress) -> Result<Standing, Misuse> {
         self.standing(id, progress.kind())
+    }
+
+    /// Looks at an answer without settling anything.
+    ///
+    /// # Errors
+    ///
+    /// [`Misuse`] for an effect that is unknown, settled or of another kind.
+    pub fn answered(&self, id: EffectId, answer: &Answer) -> Result<Standing, Misuse> {
+        self.standing(id, answer.kind())
     }
 
     /// Settles an effect by its answer.

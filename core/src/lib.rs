@@ -117,6 +117,7 @@
 //! #         metadata: Guard::default(),
 //! #         resume: None,
 //! #         store: None,
+//! #         output_schema: None,
 //! #         limits: Limits::DEFAULT,
 //! #     }
 //! # }
@@ -191,5 +192,6 @@ pub mod model;
 pub mod policy;
 pub mod schema;
 pub mod store;
+pub mod structured;
 pub mod time;
 pub mod tool;

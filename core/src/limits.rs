@@ -83,6 +83,25 @@ pub struct Limits {
     pub task_line_chars: usize,
     /// How often a task and a call that still run are told of.
     pub progress_every: Duration,
+    /// The JSON Schema of a run's structured output (RT-SCHM-010).
+    pub schema_bytes: usize,
+    /// Arrays and objects open at once in that schema (RT-SCHM-010).
+    pub schema_depth: usize,
+    /// Arrays and objects in that schema together (RT-SCHM-010).
+    pub schema_nodes: usize,
+    /// One submission of structured output (RT-SCHM-010).
+    pub structured_bytes: usize,
+    /// Arrays and objects open at once in a submission (RT-SCHM-010).
+    pub structured_depth: usize,
+    /// Failed submissions of one prompt after which the model is asked again
+    /// (DEC-42).
+    pub structured_retries: u32,
+    /// Faults that the model is told of one submission (DEC-42).
+    pub structured_faults: usize,
+    /// One of those faults, in characters (DEC-42).
+    pub structured_fault_chars: usize,
+    /// How long a validation may take, waiting included (RT-SCHM-009).
+    pub validation_timeout: Duration,
 
     /// Attachment uploads.
     pub upload: UploadLimits,
@@ -166,6 +185,15 @@ impl Limits {
         task_output_chars: 8_000,
         task_line_chars: 200,
         progress_every: Duration::from_secs(5),
+        schema_bytes: 256 * 1024,
+        schema_depth: 64,
+        schema_nodes: 4_096,
+        structured_bytes: 1024 * 1024,
+        structured_depth: 64,
+        structured_retries: 5,
+        structured_faults: 8,
+        structured_fault_chars: 200,
+        validation_timeout: Duration::from_secs(3),
         upload: UploadLimits::DEFAULT,
     };
 
@@ -279,7 +307,7 @@ impl Default for UploadLimits {
 mod tests {
     use super::*;
 
-    // covers: DEC-06, DEC-22, DEC-28, DEC-34, DEC-36, DEC-44, DEC-45, WIRE-018, WIRE-020, WIRE-PERM-071
+    // covers: RT-SCHM-009, RT-SCHM-010, DEC-06, DEC-22, DEC-28, DEC-34, DEC-36, DEC-44, DEC-45, WIRE-018, WIRE-020, WIRE-PERM-071
     #[test]
     fn the_defaults_are_the_ceilings_of_the_specification() {
         let limits = Limits::default();
@@ -299,6 +327,12 @@ mod tests {
         assert_eq!(limits.shell_output_chars, 30_000);
         assert_eq!(limits.tool_output_chars, 100_000);
         assert_eq!(limits.progress_every, Duration::from_secs(5));
+        assert_eq!((limits.schema_bytes, limits.schema_depth), (1 << 18, 64));
+        assert_eq!(limits.schema_nodes, 4_096);
+        assert_eq!(limits.structured_bytes, 1 << 20);
+        assert_eq!(limits.structured_depth, 64);
+        assert_eq!(limits.structured_retries, 5);
+        assert_eq!(limits.validation_timeout, Duration::from_secs(3));
         assert_eq!(limits.upload.concurrent, 8);
         assert_eq!(limits.upload.per_session, 100_000);
         assert_eq!(limits.upload.chunk_chars, 349_528);

@@ -1,17 +1,24 @@
 //! The five laws on the agent loop, on turns that are written out and on turns
 //! from seeds.
 
-use agentx_core::agent_loop::{AgentLoop, LoopConfig, LoopInput, Step};
+use agentx_core::agent_loop::{AgentLoop, LoopConfig, LoopInput, Step, StructuredLimits};
 use agentx_core::guard::Guard;
 use agentx_core::ids::{IdGen, Seed};
 use agentx_core::json::RawJson;
+use agentx_core::limits::Limits;
 use agentx_core::model::{
     Delta, ErrorCategory, Message, ModelFailure, ModelOutcome, StopReason, Usage,
 };
+use agentx_core::structured::{OutputSchema, TOOL, Validity};
 use agentx_core::tool::{Access, Background, ToolClass, ToolOutcome, ToolSpec};
 use agentx_laws::{Event, InputOf, Script, SplitMix64, Subject, check, replay};
 
-struct Loop;
+struct Loop {
+    /// Whether structured output is asked for.
+    structured: bool,
+}
+
+const PLAIN: Loop = Loop { structured: false };
 
 impl Subject for Loop {
     type Machine = AgentLoop;
@@ -38,7 +45,16 @@ impl Subject for Loop {
             guard: Guard::new(["sk-secret-key"]).expect("few literals"),
             input_depth: 20,
         };
-        AgentLoop::new(config, IdGen::new(Seed::from_u64(1)))
+        let mut machine = AgentLoop::new(config, IdGen::new(Seed::from_u64(1)));
+        if self.structured {
+            let limits = Limits {
+                structured_retries: 1,
+                ..Limits::DEFAULT
+            };
+            let schema = OutputSchema::parse(b"{}", &limits).expect("a schema");
+            machine.require_output(&schema, StructuredLimits::of(&limits));
+        }
+        machine
     }
 
     fn bytes<'a>(&self, _: &'a [u8]) -> InputOf<'a, Self> {
@@ -129,8 +145,8 @@ fn a_turn_waits_for_its_tasks_and_tells_them_at_once() {
         .at(20)
         .other(ended("two sk-secret-key"))
         .other(ended("three"));
-    check(&Loop, &script, 0..20).unwrap_or_else(|broken| panic!("{broken}"));
-    let events = replay(&Loop, &script).expect("a turn");
+    check(&PLAIN, &script, 0..20).unwrap_or_else(|broken| panic!("{broken}"));
+    let events = replay(&PLAIN, &script).expect("a turn");
     let refused: Vec<_> = events
         .iter()
         .filter_map(|(_, event)| match event {
@@ -164,8 +180,8 @@ fn a_turn_with_tools_keeps_the_laws() {
         .other(delta(Delta::Text("done".to_string())))
         .other(FINISHED)
         .other(settle(0));
-    check(&Loop, &script, 0..20).unwrap_or_else(|broken| panic!("{broken}"));
-    let events = replay(&Loop, &script).expect("a turn");
+    check(&PLAIN, &script, 0..20).unwrap_or_else(|broken| panic!("{broken}"));
+    let events = replay(&PLAIN, &script).expect("a turn");
     let ends = events
         .iter()
         .filter(|(_, event)| matches!(event, Event::Output(Step::End(_))));
@@ -186,10 +202,10 @@ fn chosen(rng: &mut SplitMix64) -> LoopInput {
         StopReason::MaxTokens,
         StopReason::ContentFilter,
     ];
-    match rng.below(20) {
-        16 | 17 => LoopInput::TaskBegan,
-        18 => ended("it is sk-secret-key"),
-        19 if rng.one_in(3) => LoopInput::TaskStopped {
+    match rng.below(22) {
+        18 | 19 => LoopInput::TaskBegan,
+        20 => ended("it is sk-secret-key"),
+        21 if rng.one_in(3) => LoopInput::TaskStopped {
             notice: text("stopped"),
         },
         0 | 1 => prompt(),
@@ -199,7 +215,7 @@ fn chosen(rng: &mut SplitMix64) -> LoopInput {
         5 | 6 => call(
             index,
             ["", "a", "b"][rng.below(3)],
-            ["Look", "Change", "Fly"][rng.below(3)],
+            ["Look", "Change", "Fly", TOOL, TOOL][rng.below(5)],
         ),
         7 => delta(Delta::CallArguments {
             index,
@@ -214,6 +230,14 @@ fn chosen(rng: &mut SplitMix64) -> LoopInput {
         12 => allow(rng.below(3)),
         13 => settle(rng.below(3)),
         14 => CANCEL,
+        15 | 16 => LoopInput::Validated {
+            place: rng.below(3),
+            validity: match rng.below(3) {
+                0 => Validity::Fits,
+                1 => Validity::Breaks(vec![text("at /sk-secret-key: no")]),
+                _ => Validity::Unknown,
+            },
+        },
         _ => LoopInput::ModelDone(ModelOutcome::Failed(ModelFailure {
             category: ErrorCategory::Unknown,
             status: None,
@@ -230,6 +254,9 @@ fn inputs_in_any_order_keep_the_laws() {
         for step in 0..60 {
             script = script.at(step * 5).other(chosen(&mut rng));
         }
-        check(&Loop, &script, [seed]).unwrap_or_else(|broken| panic!("seed {seed}: {broken}"));
+        let subject = Loop {
+            structured: seed % 2 == 1,
+        };
+        check(&subject, &script, [seed]).unwrap_or_else(|broken| panic!("seed {seed}: {broken}"));
     }
 }

@@ -8,6 +8,7 @@ use crate::limits::{
 use crate::spec::builtin_specs;
 use agentx_core::json::{RawJson, ScanLimits, Scanner};
 use agentx_core::schema::permission::Behavior;
+use agentx_core::structured;
 use agentx_core::tool::{Background, ToolClass, ToolSpec};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -194,6 +195,9 @@ fn check_name(name: &str) -> Result<(), CommandFault> {
         return fault(format!(
             "{name} begins with {MCP_PREFIX}, as only tools of MCP servers do"
         ));
+    }
+    if name == structured::TOOL {
+        return fault(format!("{name} is the tool that takes structured output"));
     }
     if builtin_specs().iter().any(|spec| *spec.name == *name) {
         return fault(format!("{name} is a built-in tool"));

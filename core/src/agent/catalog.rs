@@ -22,8 +22,8 @@ impl AgentSession {
             claude_code_version: None,
             cwd: self.config.cwd.clone(),
             tools: self
-                .config
-                .tools
+                .agent_loop
+                .tools()
                 .iter()
                 .map(|tool| Arc::clone(&tool.name))
                 .collect(),

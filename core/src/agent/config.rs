@@ -10,6 +10,7 @@ use crate::schema::outbound::ReasoningCapabilities;
 use crate::schema::payload::InitializePayload;
 use crate::schema::permission::PermissionMode;
 use crate::store::{Restored, Storing};
+use crate::structured::OutputSchema;
 use crate::tool::ToolSpec;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -66,6 +67,8 @@ pub struct Config {
     pub resume: Option<Restored>,
     /// How the session is stored; without it, it is not (DEC-32).
     pub store: Option<Storing>,
+    /// The schema of each turn's structured output, where one is asked for.
+    pub output_schema: Option<OutputSchema>,
     /// Bounds.
     pub limits: Limits,
 }

@@ -17,7 +17,7 @@ impl AgentSession {
     /// counted, stands beside it as `apiUsage`.
     pub(super) fn context_usage(&self) -> RawJson {
         let system = self.config.system.as_deref().map_or(0, str::len);
-        let tools: usize = self.config.tools.iter().map(tool_bytes).sum();
+        let tools: usize = self.agent_loop.tools().iter().map(tool_bytes).sum();
         let messages: usize = self
             .agent_loop
             .history()

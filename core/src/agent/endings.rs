@@ -118,6 +118,7 @@ impl AgentSession {
     fn report_cancelled(&mut self, errors: Vec<String>) {
         let report = TurnReport {
             text: String::new(),
+            structured_output: None,
             errors,
             is_error: true,
             at_limit: false,

@@ -88,6 +88,8 @@ pub enum Event {
 pub struct TurnReport {
     /// The text of the last answer; empty after an error.
     pub text: String,
+    /// The output that was accepted, where the run asked for one.
+    pub structured_output: Option<RawJson>,
     /// What went wrong; empty after a success.
     pub errors: Vec<String>,
     /// Whether the result record says error.

@@ -13,6 +13,7 @@
 //! done 2 tool ok "text"             done 2 task error "text"
 //! done 3 vetted passed
 //! done 4 stored passed              done 4 stored failed
+//! done 5 validated fits             done 5 validated breaks "/a: is no number"
 //! sent 120                          write_failed
 //! ```
 
@@ -20,6 +21,7 @@ use super::{Command, Input};
 use crate::effect::{Answer, EffectId, Progress, Verdict};
 use crate::json::{ScanLimits, Scanner, Writer};
 use crate::model::{Delta, ErrorCategory, ModelFailure, ModelOutcome, StopReason, Usage};
+use crate::structured::Validity;
 use crate::tool::{ToolContent, ToolOutcome};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -131,6 +133,12 @@ fn write_answer(line: Line, answer: &Answer) -> Line {
         Answer::Stored(verdict) => line.word("stored").verdict(*verdict),
         Answer::Flushed(verdict) => line.word("flushed").verdict(*verdict),
         Answer::Vetted(verdict) => line.word("vetted").verdict(*verdict),
+        Answer::Validated(Validity::Fits) => line.word("validated fits"),
+        Answer::Validated(Validity::Unknown) => line.word("validated unknown"),
+        Answer::Validated(Validity::Breaks(faults)) => {
+            let line = line.word("validated breaks");
+            faults.iter().fold(line, |line, fault| line.text(fault))
+        }
     }
 }
 
@@ -263,6 +271,7 @@ fn read_answer(words: &mut Words<'_>) -> Result<Answer, LogFault> {
         "stored" => Answer::Stored(words.verdict()?),
         "flushed" => Answer::Flushed(words.verdict()?),
         "vetted" => Answer::Vetted(words.verdict()?),
+        "validated" => Answer::Validated(read_validity(words)?),
         _ => return Err(LogFault("an unknown answer")),
     })
 }
@@ -278,6 +287,21 @@ fn read_tool(words: &mut Words<'_>) -> Result<ToolOutcome, LogFault> {
         content.push(ToolContent::Text(words.text()?));
     }
     Ok(ToolOutcome { content, is_error })
+}
+
+fn read_validity(words: &mut Words<'_>) -> Result<Validity, LogFault> {
+    match words.word()? {
+        "fits" => Ok(Validity::Fits),
+        "unknown" => Ok(Validity::Unknown),
+        "breaks" => {
+            let mut faults = Vec::new();
+            while !words.0.is_empty() {
+                faults.push(words.text()?);
+            }
+            Ok(Validity::Breaks(faults))
+        }
+        _ => Err(LogFault("a value `fits`, `breaks` or is `unknown`")),
+    }
 }
 
 fn read_outcome(words: &mut Words<'_>) -> Result<ModelOutcome, LogFault> {
@@ -417,6 +441,13 @@ mod tests {
             ),
             Input::Done(id, Answer::Task(ToolOutcome::text("did \" it"))),
             Input::Done(id, Answer::Task(ToolOutcome::error("not"))),
+            Input::Done(id, Answer::Validated(Validity::Fits)),
+            Input::Done(id, Answer::Validated(Validity::Unknown)),
+            Input::Done(id, Answer::Validated(Validity::Breaks(vec![]))),
+            Input::Done(
+                id,
+                Answer::Validated(Validity::Breaks(vec!["/a \"b\"\n: no".into(), "".into()])),
+            ),
             Input::Sent(usize::MAX),
             Input::WriteFailed,
         ];
@@ -462,6 +493,11 @@ mod tests {
             ("done 1 tool maybe", "a tool ends `ok` or `error`"),
             ("done 1 hook passed", "an unknown answer"),
             ("done 1 vetted", "a word is missing"),
+            (
+                "done 1 validated well",
+                "a value `fits`, `breaks` or is `unknown`",
+            ),
+            ("done 1 validated breaks x", "a text is missing"),
             ("done 1 vetted well", "a verdict is `passed` or `failed`"),
             (
                 "done 1 model stopped",

@@ -31,6 +31,7 @@ mod permission;
 mod queue;
 mod records;
 mod storing;
+mod submissions;
 mod tasks;
 mod turns;
 mod users;
@@ -189,6 +190,7 @@ impl AgentSession {
             ids,
         };
         session.take_up();
+        session.require_output(None);
         session.send_init();
         // An init record that may not leave ends the session before any input.
         session.settle_exit();
@@ -348,6 +350,7 @@ impl AgentSession {
             }
             Answer::Stored(verdict) => self.stored(id, verdict),
             Answer::Flushed(verdict) => self.flushed(id, verdict),
+            Answer::Validated(validity) => self.submission_checked(id, validity),
             Answer::Vetted(Verdict::Passed) => {
                 if let Some(record) = self.link.vetted() {
                     self.transmit(record);
@@ -402,6 +405,20 @@ impl AgentSession {
         }
     }
 
+    /// Refuses news of an effect that cannot have any, before anything changes.
+    fn check(&self, input: &Input<'_>) -> Result<(), Misuse> {
+        match input {
+            Input::Progress(id, progress) => self.effects.progress(*id, progress).map(|_| ()),
+            Input::Done(id, answer) => self.effects.answered(*id, answer).map(|_| ()),
+            Input::Bytes(_)
+            | Input::Eof
+            | Input::Tick
+            | Input::Command(_)
+            | Input::Sent(_)
+            | Input::WriteFailed => Ok(()),
+        }
+    }
+
     fn dispatch(&mut self, input: Input<'_>) -> Result<(), Misuse> {
         match input {
             Input::Bytes(bytes) => self.take_bytes(bytes),
@@ -435,7 +452,10 @@ impl Machine for AgentSession {
             ) => return Ok(()),
             _ => {}
         }
+        self.check(&input)?;
         let before = core::mem::replace(&mut self.now, now);
+        // What is due was due before this input, which may be its answer.
+        self.give_up_submissions();
         if let Err(misuse) = self.dispatch(input) {
             self.now = before;
             return Err(misuse);
@@ -454,7 +474,10 @@ impl Machine for AgentSession {
 
     fn deadline(&self) -> Option<Instant> {
         if self.out.is_empty() {
-            self.next_progress()
+            [self.next_progress(), self.submissions_due()]
+                .into_iter()
+                .flatten()
+                .min()
         } else {
             Some(self.now)
         }

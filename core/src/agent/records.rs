@@ -3,6 +3,7 @@
 use super::config::Provider;
 use super::tasks::{Over, Task};
 use crate::agent_loop::{FinishedBlock, TurnOutcome};
+use crate::json::RawJson;
 use crate::model::{ModelFailure, ToolResult, Usage};
 use crate::schema::Money;
 use crate::schema::outbound::{
@@ -70,6 +71,7 @@ pub(super) fn success(
     provider: &Provider,
     stop: ResultStop,
     text: String,
+    structured_output: Option<RawJson>,
     books: Books,
     prompt_uuid: Option<Arc<str>>,
 ) -> ResultRecord {
@@ -77,7 +79,7 @@ pub(super) fn success(
         timing: books.timing(),
         result: text,
         accounting: books.accounting(provider, stop),
-        structured_output: None,
+        structured_output,
         prompt_uuid,
         origin: None,
     })
@@ -155,6 +157,15 @@ pub(super) fn error_of(outcome: TurnOutcome) -> (ErrorSubtype, ResultStop, Strin
             }
             (ErrorSubtype::MaxBudgetUsd, ResultStop::MaxBudget, text)
         }
+        TurnOutcome::NoStructuredOutput { retries, fault } => {
+            let text =
+                format!("no structured output was accepted after {retries} retries: {fault}");
+            (
+                ErrorSubtype::MaxStructuredOutputRetries,
+                ResultStop::MaxStructuredOutputRetries,
+                text,
+            )
+        }
         TurnOutcome::Cancelled | TurnOutcome::Done { .. } => {
             let text = "the turn was cancelled".to_string();
             (ErrorSubtype::DuringExecution, ResultStop::Cancelled, text)
@@ -169,6 +180,7 @@ pub(super) const fn stop_of(outcome: &TurnOutcome) -> (ResultStop, bool) {
         TurnOutcome::Failed(_) => (ResultStop::ProviderError, true),
         TurnOutcome::MaxTurns(_) => (ResultStop::MaxTurns, true),
         TurnOutcome::Budget { .. } => (ResultStop::MaxBudget, true),
+        TurnOutcome::NoStructuredOutput { .. } => (ResultStop::MaxStructuredOutputRetries, true),
         TurnOutcome::Cancelled => (ResultStop::Cancelled, true),
     }
 }

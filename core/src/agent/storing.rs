@@ -52,7 +52,9 @@ impl AgentSession {
         // Told now, whether it is stored or not.
         let task_ids = match &kept {
             Kept::Notices(_) => self.tasks.take_untold(),
-            Kept::Context(_) | Kept::Prompt(_) | Kept::Answer { .. } => Vec::new(),
+            Kept::Context(_) | Kept::Prompt(_) | Kept::Reminder(_) | Kept::Answer { .. } => {
+                Vec::new()
+            }
         };
         let Some(journal) = &self.journal else {
             return;
@@ -67,6 +69,11 @@ impl AgentSession {
             Kept::Context(message) => Entry::Context(ContextEntry {
                 time_ms,
                 uuid: self.context_uuids.pop_front().unwrap_or_default(),
+                content: self.safe_parts(&message),
+            }),
+            Kept::Reminder(message) => Entry::Context(ContextEntry {
+                time_ms,
+                uuid: Arc::default(),
                 content: self.safe_parts(&message),
             }),
             Kept::Prompt(message) => Entry::Prompt(PromptEntry {

@@ -2,6 +2,7 @@
 
 use super::queue::Prompt;
 use super::storing::{Held, NOT_STORED};
+use super::submissions::Submission;
 use super::tasks::Beat;
 use super::{AgentSession, Event, Output, Stage, TurnReport};
 use super::{partial, records};
@@ -38,6 +39,8 @@ pub(super) struct Turn {
     message_id: Option<Arc<str>>,
     /// Entries that have to be stored before anything else is begun.
     pub(super) barrier: u64,
+    /// Submissions of structured output that are being checked.
+    pub(super) submissions: BTreeMap<EffectId, Submission>,
     /// What waits for that, oldest first.
     pub(super) held: VecDeque<(u64, Held)>,
     /// Whether entries of this turn could not be stored.
@@ -87,6 +90,7 @@ impl AgentSession {
             denials: Vec::new(),
             message_id: None,
             barrier: 0,
+            submissions: BTreeMap::new(),
             held: VecDeque::new(),
             store_failed: false,
         });
@@ -118,12 +122,13 @@ impl AgentSession {
     /// the output is closed nothing new is begun.
     fn step(&mut self, step: Step) -> Option<LoopInput> {
         match step {
-            Step::Request(_) | Step::Decide { .. } | Step::Run { .. }
+            Step::Request(_) | Step::Decide { .. } | Step::Validate { .. } | Step::Run { .. }
                 if self.stage == Stage::Latched => {}
             Step::Request(request) => return self.when_stored(Held::Request(request)),
             Step::Streamed(streamed) => self.show_partial(streamed),
             Step::Block(block) => self.show_block(block),
             Step::Decide { place, call } => return self.decide(place, &call),
+            Step::Validate { place, value } => self.check_submission(place, value),
             Step::Run {
                 call,
                 place,
@@ -229,6 +234,7 @@ impl AgentSession {
             self.cancel_effect(id);
         }
         self.stop_tasks();
+        self.drop_submissions();
         self.feed_loop(LoopInput::Cancel { first, reason });
     }
 
@@ -329,21 +335,34 @@ impl AgentSession {
         let provider = &self.config.provider;
         let not_stored = turn.store_failed.then(|| NOT_STORED.to_string());
         let (subtype, stop, error) = match end.outcome {
-            TurnOutcome::Done { stop, text } if not_stored.is_none() => {
+            TurnOutcome::Done {
+                stop,
+                text,
+                structured,
+            } if not_stored.is_none() => {
                 let report = TurnReport {
                     text: text.clone(),
+                    structured_output: structured.clone(),
                     errors: Vec::new(),
                     is_error: false,
                     at_limit: stop == StopReason::MaxTokens,
                 };
                 return (
-                    records::success(provider, ResultStop::of(stop), text, books, uuid),
+                    records::success(
+                        provider,
+                        ResultStop::of(stop),
+                        text,
+                        structured,
+                        books,
+                        uuid,
+                    ),
                     report,
                 );
             }
             outcome @ (TurnOutcome::Failed(_)
             | TurnOutcome::MaxTurns(_)
             | TurnOutcome::Budget { .. }
+            | TurnOutcome::NoStructuredOutput { .. }
             | TurnOutcome::Cancelled
             | TurnOutcome::Done { .. }) => records::error_of(outcome),
         };
@@ -355,6 +374,7 @@ impl AgentSession {
         };
         let report = TurnReport {
             text: String::new(),
+            structured_output: None,
             errors: errors.clone(),
             is_error: true,
             at_limit: false,

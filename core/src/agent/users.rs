@@ -138,6 +138,7 @@ impl AgentSession {
         self.warn(format!("a user record was refused: {reason}"));
         let report = TurnReport {
             text: String::new(),
+            structured_output: None,
             errors: vec![reason],
             is_error: true,
             at_limit: false,

@@ -50,6 +50,11 @@ impl Batch {
         self.calls.get(place).map(|entry| &entry.call)
     }
 
+    /// All calls, in the model's order.
+    pub(crate) fn calls(&self) -> impl Iterator<Item = &ToolCall> {
+        self.calls.iter().map(|entry| &entry.call)
+    }
+
     /// Lets a call run, with another input where the decision gave one.
     pub(crate) fn allow(
         &mut self,

@@ -22,12 +22,15 @@ mod answer;
 mod batch;
 mod calls;
 mod estimate;
+mod structured;
 mod tasks;
 #[cfg(test)]
 mod tests;
+mod vocabulary;
 
 pub use account::Pricing;
 pub use answer::{Opened, Piece, Streamed};
+pub use structured::StructuredLimits;
 
 use crate::guard::Guard;
 use crate::ids::IdGen;
@@ -39,7 +42,7 @@ use crate::model::{
 };
 use crate::store::Restored;
 use crate::time::Instant;
-use crate::tool::{Access, ToolCall, ToolOutcome, ToolSpec};
+use crate::tool::{ToolCall, ToolOutcome, ToolSpec};
 use account::{Account, Tokens};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -49,7 +52,9 @@ use alloc::vec::Vec;
 use answer::{Answer, Part};
 use batch::Batch;
 use calls::CallIds;
+use structured::Structured;
 use tasks::Tasks;
+pub use vocabulary::{FinishedBlock, Kept, LoopInput, Step};
 
 /// What a loop is made of; fixed for its life.
 #[derive(Clone, Debug)]
@@ -72,125 +77,6 @@ pub struct LoopConfig {
     pub guard: Guard,
     /// Arrays and objects open at once in the input of a call.
     pub input_depth: usize,
-}
-
-/// What the loop is fed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LoopInput {
-    /// Time passed; nothing here waits for it.
-    Tick,
-    /// A prompt, as text parts. Only while idle.
-    Prompt(Vec<String>),
-    /// Prior context; it reaches the model with the next request.
-    Context(Vec<String>),
-    /// The streamed answer goes on.
-    Delta(Delta),
-    /// The model request ended.
-    ModelDone(ModelOutcome),
-    /// The call at this place of the batch may run, with another input where one is given.
-    Allow {
-        /// Place of the call in its batch.
-        place: usize,
-        /// How far the decision reaches for paths.
-        access: Access,
-        /// Replaces the call's input whole.
-        input: Option<RawJson>,
-    },
-    /// The call at this place ended: it ran, was denied or failed.
-    Settle {
-        /// Place of the call in its batch.
-        place: usize,
-        /// What the model is told.
-        outcome: ToolOutcome,
-    },
-    /// A background task of this turn runs; it holds the turn's end.
-    TaskBegan,
-    /// A background task ended.
-    TaskEnded {
-        /// What the model is told.
-        notice: String,
-    },
-    /// A background task was stopped, and [`LoopInput::Cancel`] comes next.
-    TaskStopped {
-        /// What the model is told.
-        notice: String,
-    },
-    /// Ends the turn: the stream is dropped, open calls settle.
-    Cancel {
-        /// A call that ends in its own way before the others, and its outcome.
-        first: Option<(usize, ToolOutcome)>,
-        /// What the results of the other open calls say.
-        reason: &'static str,
-    },
-}
-
-/// What the loop asks for or tells.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Step {
-    /// Ask the model.
-    Request(Box<ModelRequest>),
-    /// The answer as it streams, for those who want to watch.
-    Streamed(Streamed),
-    /// A block is complete.
-    Block(FinishedBlock),
-    /// Decide about the call at this place: `Allow` or `Settle` it, now or later.
-    Decide {
-        /// Place of the call in its batch.
-        place: usize,
-        /// The call.
-        call: ToolCall,
-    },
-    /// Run this call.
-    Run {
-        /// Place of the call in its batch.
-        place: usize,
-        /// The call, with the input that was decided on.
-        call: ToolCall,
-        /// How far the decision reaches for paths.
-        access: Access,
-    },
-    /// A call settled.
-    Settled(ToolResult),
-    /// The history grew by this. Results of calls join it too, once all are
-    /// settled; each was told by [`Step::Settled`] before.
-    Kept(Kept),
-    /// The model request failed; the turn's end follows.
-    Failed(ModelFailure),
-    /// The turn is over and the loop idle.
-    End(TurnEnd),
-}
-
-/// A message that joined the history.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kept {
-    /// Prior context.
-    Context(Arc<Message>),
-    /// The prompt that is being answered.
-    Prompt(Arc<Message>),
-    /// What became of background tasks, one part each.
-    Notices(Arc<Message>),
-    /// An answer, or what is left of one that was cut.
-    Answer {
-        /// Its blocks.
-        message: Arc<Message>,
-        /// Its tokens, unless it was cut.
-        usage: Option<Usage>,
-    },
-}
-
-/// A block that is complete, as the host is shown it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FinishedBlock {
-    /// The provider's id of the message, where it gave one.
-    pub message_id: Option<String>,
-    /// The block.
-    pub block: Block,
-    /// Set on calls and on the last block of an answer (DEC-42).
-    pub stop: Option<StopReason>,
-    /// Set on the last block of an answer that hit the output limit (DEC-41).
-    pub error: Option<ErrorCategory>,
-    /// Tokens of the answer as known so far.
-    pub usage: Usage,
 }
 
 /// How a turn ended, with its books.
@@ -216,6 +102,8 @@ pub enum TurnOutcome {
         stop: StopReason,
         /// The text of its last answer.
         text: String,
+        /// The output that was accepted, where the run asked for one.
+        structured: Option<RawJson>,
     },
     /// The model request failed.
     Failed(ModelFailure),
@@ -226,6 +114,13 @@ pub enum TurnOutcome {
         /// Whether that rests on an estimate, since the provider did not report
         /// the tokens of every answer.
         estimated: bool,
+    },
+    /// No output that fits the schema came in as many tries as there are (DEC-42).
+    NoStructuredOutput {
+        /// How often the model was told why.
+        retries: u32,
+        /// What was wrong the last time.
+        fault: String,
     },
     /// Somebody cancelled it.
     Cancelled,
@@ -258,6 +153,7 @@ pub struct AgentLoop {
     tasks: Tasks,
     last_usage: Option<Usage>,
     dropped: Vec<Arc<str>>,
+    structured: Option<Structured>,
     out: VecDeque<Step>,
 }
 
@@ -282,6 +178,7 @@ impl AgentLoop {
             tasks: Tasks::default(),
             last_usage: None,
             dropped: Vec::new(),
+            structured: None,
             out: VecDeque::new(),
         }
     }
@@ -323,6 +220,12 @@ impl AgentLoop {
         self.batch.call(place)
     }
 
+    /// The tools that are offered.
+    #[must_use]
+    pub fn tools(&self) -> &[ToolSpec] {
+        &self.config.tools
+    }
+
     /// The tool of this name, if it is offered.
     #[must_use]
     pub fn tool(&self, name: &str) -> Option<&ToolSpec> {
@@ -331,6 +234,7 @@ impl AgentLoop {
 
     fn prompt(&mut self, parts: Vec<String>) {
         self.account.next_prompt();
+        self.begin_output();
         self.take_context();
         self.prompt_at = self.history.len();
         let prompt = Arc::new(Message::User(parts));
@@ -439,12 +343,25 @@ impl AgentLoop {
         // Joined, the blocks may spell what none of them does.
         let text = self.config.guard.redact(&text_of(&self.shown)).into_owned();
         self.keep_shown(self.last_usage);
-        let outcome = if self.account.exhausted() {
-            self.budget_spent()
+        if self.account.exhausted() {
+            return self.end(self.budget_spent());
+        }
+        // Where tasks are to be told of, the model is asked again anyway; until
+        // then nothing is missing from its output.
+        let outcome = if self.tasks.hold_the_end() {
+            let structured = None;
+            Some(TurnOutcome::Done {
+                stop,
+                text,
+                structured,
+            })
         } else {
-            TurnOutcome::Done { stop, text }
+            self.output_at_end(stop, text)
         };
-        self.end(outcome);
+        match outcome {
+            Some(outcome) => self.end(outcome),
+            None => self.request_again(),
+        }
     }
 
     /// Shows the rest of an answer in the order of the model, whose signatures
@@ -476,8 +393,16 @@ impl AgentLoop {
             }
         }
         self.keep_shown(self.last_usage);
+        self.begin_submissions();
         let exhausted = self.account.exhausted();
         for (place, decision) in decide {
+            let decision = match decision {
+                decision if exhausted => decision,
+                decision => match self.submission(place, decision) {
+                    Some(decision) => decision,
+                    None => continue,
+                },
+            };
             match decision {
                 Ok(_) if exhausted => self.settle(place, ToolOutcome::error(BUDGET_NOT_RUN)),
                 Ok(call) => self.out.push_back(Step::Decide { place, call }),
@@ -519,6 +444,8 @@ impl AgentLoop {
         self.history.push(Arc::new(Message::ToolResults(results)));
         if self.account.exhausted() {
             self.end(self.budget_spent());
+        } else if let Some(outcome) = self.output_after_calls() {
+            self.end(outcome);
         } else {
             self.request_again();
         }
@@ -662,6 +589,9 @@ impl Machine for AgentLoop {
             LoopInput::TaskBegan => self.phase != Phase::Idle,
             LoopInput::TaskEnded { .. } | LoopInput::TaskStopped { .. } => self.tasks.is_running(),
             LoopInput::Delta(_) | LoopInput::ModelDone(_) => self.phase == Phase::Requesting,
+            LoopInput::Validated { place, .. } => {
+                self.phase == Phase::Tools && self.awaits_validation(*place)
+            }
             LoopInput::Allow { place, .. } | LoopInput::Settle { place, .. } => {
                 self.phase == Phase::Tools && self.batch.call(*place).is_some()
             }
@@ -694,6 +624,10 @@ impl Machine for AgentLoop {
                 self.after_tasks();
             }
             LoopInput::TaskStopped { notice } => self.task_ended(&notice),
+            LoopInput::Validated { place, validity } => {
+                self.validated(place, &validity);
+                self.advance();
+            }
             LoopInput::Cancel { first, reason } => self.cancel(first, reason),
         }
         Ok(())

@@ -25,12 +25,17 @@ impl Tasks {
     pub(super) const fn is_running(&self) -> bool {
         self.running > 0
     }
+
+    /// Whether the turn cannot end yet: one runs, or was not told of.
+    pub(super) const fn hold_the_end(&self) -> bool {
+        self.running > 0 || !self.notices.is_empty()
+    }
 }
 
 impl AgentLoop {
     /// Ends the turn, as soon as its tasks have ended.
     pub(super) fn end(&mut self, outcome: TurnOutcome) {
-        if self.tasks.running == 0 && self.tasks.notices.is_empty() {
+        if !self.tasks.hold_the_end() {
             return self.end_now(outcome);
         }
         self.phase = Phase::Waiting;

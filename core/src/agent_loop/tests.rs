@@ -1,6 +1,6 @@
 use super::*;
 use crate::ids::Seed;
-use crate::tool::{Background, ToolClass, ToolContent};
+use crate::tool::{Access, Background, ToolClass, ToolContent};
 use alloc::string::ToString;
 use alloc::vec;
 
@@ -136,6 +136,7 @@ fn a_plain_answer_ends_the_turn_with_its_text() {
     let expected = TurnOutcome::Done {
         stop: StopReason::EndTurn,
         text: "hello".to_string(),
+        structured: None,
     };
     assert_eq!((&end(&steps).outcome, end(&steps).requests), (&expected, 1));
     assert_eq!(b.l.history().len(), 2);

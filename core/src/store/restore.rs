@@ -130,7 +130,10 @@ impl Restorer {
     }
 
     fn said(&mut self, uuid: Arc<str>, message: Message) {
-        self.restored.prompts.push(uuid);
+        // A reminder of ours has none.
+        if !uuid.is_empty() {
+            self.restored.prompts.push(uuid);
+        }
         self.restored.history.push(Arc::new(message));
     }
 

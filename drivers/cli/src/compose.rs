@@ -17,6 +17,7 @@ use agentx_core::schema::payload::{
     InitializePayload, InitializeSession, ProviderDescriptor, ProviderIdentity,
 };
 use agentx_core::schema::permission::PermissionMode;
+use agentx_core::structured::OutputSchema;
 use agentx_core::time::{Instant, WallTime};
 use agentx_core::tool::ToolSpec;
 use agentx_providers::provider;
@@ -50,6 +51,8 @@ pub(crate) struct Parts<'a> {
     pub(crate) max_turns: Option<u32>,
     /// Money that the process may spend (DEC-40).
     pub(crate) max_budget: Option<Money>,
+    /// Schema of the answer of each turn.
+    pub(crate) output_schema: Option<OutputSchema>,
     /// Echo user records.
     pub(crate) replay_user_messages: bool,
     /// Write `stream_event` records.
@@ -135,6 +138,7 @@ impl Parts<'_> {
             metadata: Guard::new(keys().chain(routes)).map_err(Refusal::new)?,
             resume: None,
             store: None,
+            output_schema: self.output_schema.clone(),
             limits: Limits::default(),
         })
     }

@@ -64,6 +64,7 @@ pub(crate) fn run(output: OutputFormat) -> Result<u8, Refusal> {
         host_answers: true,
         max_turns: None,
         max_budget: None,
+        output_schema: None,
         replay_user_messages: false,
         include_partial_messages: false,
         persistence: Persistence::default(),

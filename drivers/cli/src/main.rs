@@ -31,6 +31,7 @@ mod session;
 mod sessions;
 mod settings;
 mod speak;
+mod structured;
 
 use options::Invocation;
 use refusal::Refusal;

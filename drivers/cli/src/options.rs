@@ -11,7 +11,7 @@ mod words;
 pub(crate) use discovery::ListFormat;
 pub(crate) use plan::{Plan, Source, Terminals};
 pub(crate) use stored::{Question, StoredOptions, Telling, Wanted, Which};
-pub(crate) use words::{InputFormat, OutputFormat, Profile, SettingsFlag, ToolChoice, profile};
+pub(crate) use words::{InputFormat, OutputFormat, Profile, TextOrFile, ToolChoice, profile};
 
 use crate::refusal::Refusal;
 use agentx_core::schema::Money;
@@ -29,7 +29,7 @@ pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (agentx)\n
 
 /// Options of the contract that this version does not have. They are refused
 /// by name, so that nobody takes them for a typing error.
-const NOT_YET: [&str; 3] = ["--attachment", "--json-schema", "--driver"];
+const NOT_YET: [&str; 2] = ["--attachment", "--driver"];
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -43,6 +43,8 @@ Examples:
       The prompt, a newline, and the text on stdin
   agentx -p --tools Read,Glob,Grep --output-format json \"Find dead code\"
       Only look at files; print one JSON document with answer, usage and cost
+  agentx -p --json-schema '{\"properties\":{\"todos\":{\"type\":\"integer\"}}}' \"Count the TODOs\"
+      Answer as JSON that fits a schema, here or in a file
   agentx -p --settings '{\"permissions\":{\"allow\":[\"Bash(cargo test:*)\"]}}' \"Fix the test\"
       Let some commands run without a question
   agentx -p --input-format stream-json --output-format stream-json
@@ -128,8 +130,12 @@ pub(crate) struct Options {
     add_dir: Vec<PathBuf>,
 
     /// Settings that go before those of files: a file, or JSON that starts with {
-    #[arg(long, value_name = "FILE|JSON", value_parser = words::settings)]
-    settings: Option<SettingsFlag>,
+    #[arg(long, value_name = "FILE|JSON", value_parser = words::text_or_file)]
+    settings: Option<TextOrFile>,
+
+    /// JSON Schema that the answer has to fit; text output then prints that JSON
+    #[arg(long, value_name = "FILE|JSON", value_parser = words::text_or_file)]
+    json_schema: Option<TextOrFile>,
 
     /// Heed the settings files of the folder to work in
     #[arg(long)]

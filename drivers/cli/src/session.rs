@@ -8,6 +8,7 @@ use crate::persistence::Persistence;
 use crate::prompt;
 use crate::refusal::Refusal;
 use crate::settings::{self, Places, Standing, Store};
+use crate::structured;
 use agentx_core::agent::AgentSession;
 use agentx_core::guard::Guard;
 use agentx_core::schema::permission::PermissionMode;
@@ -42,6 +43,9 @@ pub(crate) fn run(options: Options) -> Result<u8, Refusal> {
     let interactive = matches!(plan.source, Source::Interactive { .. });
     let cwd = working_directory(plan.cwd.as_deref())?;
     let mut standing = standing(&home, &cwd, &registry, &plan)?;
+    let output_schema = plan.json_schema.as_ref();
+    let output_schema = output_schema.map(|flag| structured::read(flag, &keys(&registry)?));
+    let output_schema = output_schema.transpose()?;
     let default_mode = standing.layers.default_mode().map(|mode| mode.value);
     // Before anything is said, and before the provider hears of it (WIRE-025).
     let persistence = Persistence::open(&plan.session, &path, &entry.binding(), &cwd)?;
@@ -59,6 +63,7 @@ pub(crate) fn run(options: Options) -> Result<u8, Refusal> {
         host_answers: !matches!(plan.source, Source::OneShot { .. }),
         max_turns: plan.max_turns,
         max_budget: plan.max_budget,
+        output_schema,
         replay_user_messages: plan.replay_user_messages,
         include_partial_messages: plan.include_partial_messages || interactive,
         tools: ToolboxConfig {
@@ -102,10 +107,15 @@ fn told(registry: &Registry, entry: &Entry) -> Facts {
     }
 }
 
+/// The keys that nothing may show.
+fn keys(registry: &Registry) -> Result<Guard, Refusal> {
+    Guard::new(registry.key_spellings()).map_err(Refusal::new)
+}
+
 /// What settings and the command line say about permissions and tools.
 fn standing(home: &Home, cwd: &str, registry: &Registry, plan: &Plan) -> Result<Standing, Refusal> {
     let cwd = Path::new(cwd);
-    let keys = Guard::new(registry.key_spellings()).map_err(Refusal::new)?;
+    let keys = keys(registry)?;
     let places = Places {
         home,
         cwd,

@@ -12,7 +12,7 @@ mod tests;
 pub(crate) use store::Store;
 
 use crate::home::Home;
-use crate::options::{SettingsFlag, ToolChoice};
+use crate::options::{TextOrFile, ToolChoice};
 use crate::refusal::Refusal;
 use agentx_core::guard::Guard;
 use agentx_core::policy::{Layer, Layers, Settings};
@@ -75,7 +75,7 @@ pub(crate) struct Places<'a> {
     /// The machine's policy.
     pub(crate) policy: &'a Path,
     /// What `--settings` says.
-    pub(crate) flag: Option<&'a SettingsFlag>,
+    pub(crate) flag: Option<&'a TextOrFile>,
     /// Whether settings of the working directory count.
     pub(crate) trusted: bool,
     /// Keys that no message may show.
@@ -111,11 +111,11 @@ impl Places<'_> {
         self.load_project(&mut loaded)?;
         match self.flag {
             None => {}
-            Some(SettingsFlag::Text(text)) => {
+            Some(TextOrFile::Text(text)) => {
                 let text = Ok(Some(text.clone().into_bytes()));
                 loaded.take(Layer::Flag, "--settings", text)?;
             }
-            Some(SettingsFlag::File(path)) => {
+            Some(TextOrFile::File(path)) => {
                 let name = format!("--settings {}", path.display());
                 let file = file::read(CWD, path, Rules::Chosen);
                 let file = file.and_then(|found| match found {

@@ -5,7 +5,7 @@
 //! ([`http1`]), the TLS layer under it ([`tls`]), one model request from start
 //! to end ([`model`]) beside its socket ([`drive`], [`dial`]), the queue between
 //! a session and a descriptor ([`queue`]). Threads that no runtime replaces: stdin, stdout and stderr
-//! ([`stdio`]), tools ([`pool`]), signals ([`signals`]), the session store. And the loop body that
+//! ([`stdio`]), tools ([`pool`]), signals ([`signals`]), the session store, values against their schema ([`schema`]). And the loop body that
 //! ties them to a session ([`pump`]).
 #![forbid(unsafe_code)]
 
@@ -19,6 +19,7 @@ pub mod model;
 pub mod pool;
 pub mod pump;
 pub mod queue;
+pub mod schema;
 pub mod signals;
 pub mod stdio;
 pub mod terminal;

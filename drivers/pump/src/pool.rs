@@ -37,6 +37,8 @@ pub struct Pool<J> {
 struct Shared<J> {
     /// Jobs that run at once; with one they run in the order they came.
     threads: usize,
+    /// Stack of each; the system's own measure without one.
+    stack: Option<usize>,
     body: Body<J>,
     lost: fn(Lost) -> Answer,
     post: Post,
@@ -69,6 +71,18 @@ impl<J: Send + 'static> Pool<J> {
     /// with `lost` for one that has no answer.
     #[must_use]
     pub fn new(threads: usize, body: Body<J>, lost: fn(Lost) -> Answer, post: Post) -> Self {
+        Self::with_stack(threads, None, body, lost, post)
+    }
+
+    /// The same, with a stack of so many bytes for each job.
+    #[must_use]
+    pub fn with_stack(
+        threads: usize,
+        stack: Option<usize>,
+        body: Body<J>,
+        lost: fn(Lost) -> Answer,
+        post: Post,
+    ) -> Self {
         let state = Mutex::new(State {
             waiting: VecDeque::new(),
             running: BTreeMap::new(),
@@ -77,6 +91,7 @@ impl<J: Send + 'static> Pool<J> {
         Self {
             shared: Arc::new(Shared {
                 threads,
+                stack,
                 body,
                 lost,
                 post,
@@ -151,11 +166,11 @@ impl<J: Send + 'static> Shared<J> {
             let token = CancelToken::new();
             state.running.insert(id, token.clone());
             let body = move || shared.run(id, job, &token);
-            if thread::Builder::new()
-                .name("job".into())
-                .spawn(body)
-                .is_err()
-            {
+            let mut builder = thread::Builder::new().name("job".into());
+            if let Some(stack) = self.stack {
+                builder = builder.stack_size(stack);
+            }
+            if builder.spawn(body).is_err() {
                 state.running.remove(&id);
                 (self.post)(News::Answer(id, (self.lost)(Lost::NoThread)));
             }

@@ -386,6 +386,7 @@ impl Pump {
             },
             Request::Store(batch) => self.keeper.store(id, batch),
             Request::FlushRemote => self.answer(id, Answer::Flushed(Verdict::Passed)),
+            Request::Validate(validation) => self.workers.schemas.start(id, validation),
             Request::Vet(copy) => match &self.workers.validator {
                 Some(validator) => validator.start(id, copy),
                 None => self.answer(id, Answer::Vetted(Verdict::Passed)),
@@ -444,10 +445,13 @@ impl Pump {
         tracing::info!(failed = report.is_error, "turn ended");
         let TurnReport {
             text,
+            structured_output,
             errors,
             at_limit,
             ..
         } = report;
+        // Who asks for data wants nothing else on stdout.
+        let text = structured_output.map_or(text, |output| output.as_str().to_owned());
         if let Wire::Text { writer, terminal } = &self.wire {
             if !text.is_empty() {
                 let shown = if *terminal {

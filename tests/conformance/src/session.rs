@@ -21,6 +21,7 @@ use agentx_core::schema::outbound::{ApiKeySource, ReasoningCapabilities};
 use agentx_core::schema::payload::{InitializePayload, InitializeSession, ProviderIdentity};
 use agentx_core::schema::permission::PermissionMode;
 use agentx_core::store::{Batch, Beginning, Binding, Entry, Storing};
+use agentx_core::structured::{OutputSchema, Validation, Validity};
 use agentx_core::time::{Instant, WallTime};
 use agentx_core::tool::{Background, TaskRequest, ToolClass, ToolOutcome, ToolRequest, ToolSpec};
 use agentx_laws::{Feed, Script};
@@ -88,8 +89,15 @@ pub fn config() -> Config {
         metadata: Guard::default(),
         resume: None,
         store: None,
+        output_schema: None,
         limits: Limits::DEFAULT,
     }
+}
+
+/// A schema of structured output.
+#[must_use]
+pub fn schema(text: &str) -> OutputSchema {
+    OutputSchema::parse(text.as_bytes(), &Limits::DEFAULT).expect("a schema of an object")
 }
 
 /// The binding of stored sessions of the tests.
@@ -474,6 +482,27 @@ impl Bench {
         self.done(id, Answer::Stored(Verdict::Failed));
     }
 
+    /// The submissions of structured output that wait for the validator, oldest
+    /// first.
+    #[must_use]
+    pub fn validating(&self) -> Vec<(EffectId, &Validation)> {
+        let open = self.open.iter().filter_map(|(id, request)| match request {
+            Request::Validate(validation) => Some((*id, &**validation)),
+            _ => None,
+        });
+        open.collect()
+    }
+
+    /// The validator says this of the oldest submission that waits.
+    pub fn validated(&mut self, validity: Validity) {
+        let id = self.validating().first().map(|(id, _)| *id);
+        self.tell("validator: done".to_string());
+        self.done(
+            id.expect("a submission is checked"),
+            Answer::Validated(validity),
+        );
+    }
+
     /// The record that waits for a verdict.
     #[must_use]
     pub fn vetting(&self) -> Option<(EffectId, String)> {
@@ -648,6 +677,7 @@ fn brief_effect(request: &Request) -> String {
         Request::Store(batch) => format!("store {}", brief_entries(&batch.entries)),
         Request::FlushRemote => "flush".to_string(),
         Request::Vet(_) => "vet".to_string(),
+        Request::Validate(_) => "validate".to_string(),
     }
 }
 

@@ -45,6 +45,10 @@ fn names_of_others_and_outside_the_grammar_are_refused() {
         let expected = format!("name: {} is a built-in tool", spec.name);
         assert_eq!(fault(|d| d.name = spec.name.to_string()), expected);
     }
+    assert_eq!(
+        fault(|d| d.name = "StructuredOutput".to_owned()),
+        "name: StructuredOutput is the tool that takes structured output"
+    );
     let mcp = fault(|d| d.name = "mcp__files__read".to_owned());
     assert_eq!(
         mcp,

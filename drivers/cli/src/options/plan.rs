@@ -1,6 +1,6 @@
 //! What options mean together.
 
-use super::{InputFormat, Options, OutputFormat, SettingsFlag, ToolChoice, Wanted};
+use super::{InputFormat, Options, OutputFormat, TextOrFile, ToolChoice, Wanted};
 use crate::refusal::Refusal;
 use agentx_core::schema::Money;
 use agentx_core::schema::permission::PermissionMode;
@@ -33,7 +33,9 @@ pub(crate) struct Plan {
     /// Permission mode at the start; else settings choose it.
     pub(crate) permission_mode: Option<PermissionMode>,
     /// Settings of the command line.
-    pub(crate) settings: Option<SettingsFlag>,
+    pub(crate) settings: Option<TextOrFile>,
+    /// Schema of the answer.
+    pub(crate) json_schema: Option<TextOrFile>,
     /// Whether settings of the folder to work in count.
     pub(crate) trust_workspace: bool,
     /// Which built-in tools are offered.
@@ -100,6 +102,11 @@ impl Options {
                 stdin: !terminals.stdin,
             },
         };
+        if self.json_schema.is_some() && matches!(source, Source::Interactive { .. }) {
+            return Err(Refusal::new(
+                "--json-schema is for programs, not for a session on a terminal: expected --print",
+            ));
+        }
         Ok(Plan {
             session: self.stored.wanted()?,
             source,
@@ -110,6 +117,7 @@ impl Options {
             add_dirs: self.add_dir,
             permission_mode: self.permission_mode,
             settings: self.settings,
+            json_schema: self.json_schema,
             trust_workspace: self.trust_workspace,
             tools: match self.tools {
                 _ if self.no_tools => ToolChoice::Only(Vec::new()),

@@ -51,6 +51,8 @@ fn every_option_reaches_the_plan() {
         "acceptEdits",
         "--settings",
         "my.json",
+        "--json-schema",
+        "schema.json",
         "--trust-workspace",
         "--tools",
         "Read, Bash",
@@ -77,7 +79,8 @@ fn every_option_reaches_the_plan() {
         cwd: Some("sub".into()),
         add_dirs: vec!["/data".into(), "more".into()],
         permission_mode: Some(PermissionMode::AcceptEdits),
-        settings: Some(SettingsFlag::File("my.json".into())),
+        settings: Some(TextOrFile::File("my.json".into())),
+        json_schema: Some(TextOrFile::File("schema.json".into())),
         trust_workspace: true,
         tools: ToolChoice::Only(vec!["Read".into(), "Bash".into()]),
         max_turns: Some(7),
@@ -275,6 +278,7 @@ fn nothing_may_be_said_twice() {
         ("--cwd", Some("/")),
         ("--permission-mode", Some("plan")),
         ("--settings", Some("{}")),
+        ("--json-schema", Some("{}")),
         ("--trust-workspace", None),
         ("--tools", Some("Read")),
         ("--no-tools", None),
@@ -307,10 +311,10 @@ fn tools_are_chosen_or_switched_off() {
 #[test]
 fn settings_are_a_file_or_json() {
     for (value, expected) in [
-        ("a.json", SettingsFlag::File("a.json".into())),
-        (" {}", SettingsFlag::Text(" {}".into())),
-        ("{", SettingsFlag::Text("{".into())),
-        ("[]", SettingsFlag::File("[]".into())),
+        ("a.json", TextOrFile::File("a.json".into())),
+        (" {}", TextOrFile::Text(" {}".into())),
+        ("{", TextOrFile::Text("{".into())),
+        ("[]", TextOrFile::File("[]".into())),
     ] {
         let plan = plan(&["--settings", value, "x"], PIPES).unwrap();
         assert_eq!(plan.settings, Some(expected));
@@ -358,4 +362,18 @@ fn help_and_version_are_said() {
     };
     assert!(help.contains("\n  host.user\n"), "{help}");
     assert!(help.contains("\n  answer.can_use_tool\n"), "{help}");
+}
+
+#[test]
+fn structured_output_is_not_for_a_terminal() {
+    let asked = ["--json-schema", "{}", "x"];
+    let refusal = plan(&asked, SCREEN).unwrap_err().to_string();
+    assert!(refusal.ends_with("expected --print"), "{refusal}");
+    for (arguments, terminals) in [
+        (&[&["-p"], &asked[..]].concat()[..], SCREEN),
+        (&asked, PIPES),
+    ] {
+        let plan = plan(arguments, terminals).unwrap();
+        assert_eq!(plan.json_schema, Some(TextOrFile::Text("{}".into())));
+    }
 }

@@ -25,12 +25,12 @@ pub(crate) enum OutputFormat {
     StreamJson,
 }
 
-/// The value of `--settings`.
+/// A value that is JSON itself or names a file of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum SettingsFlag {
-    /// The settings themselves.
+pub(crate) enum TextOrFile {
+    /// The JSON itself.
     Text(String),
-    /// A file that holds them.
+    /// A file that holds it.
     File(PathBuf),
 }
 
@@ -89,14 +89,14 @@ pub(super) fn demo_format(word: &str) -> Result<OutputFormat, String> {
 }
 
 /// JSON starts with a brace, everything else is a path.
-pub(super) fn settings(value: &str) -> Result<SettingsFlag, String> {
+pub(super) fn text_or_file(value: &str) -> Result<TextOrFile, String> {
     if value.is_empty() {
         return Err("expected a file, or JSON that starts with {".into());
     }
     Ok(if value.trim_start().starts_with('{') {
-        SettingsFlag::Text(value.to_owned())
+        TextOrFile::Text(value.to_owned())
     } else {
-        SettingsFlag::File(value.into())
+        TextOrFile::File(value.into())
     })
 }
 

@@ -30,7 +30,7 @@ impl Machine {
         path
     }
 
-    fn load(&self, flag: Option<&SettingsFlag>, trusted: bool) -> Result<Loaded, String> {
+    fn load(&self, flag: Option<&TextOrFile>, trusted: bool) -> Result<Loaded, String> {
         let places = Places {
             home: &Home::open(&self.path("home")).unwrap(),
             cwd: &self.path("work"),
@@ -57,7 +57,7 @@ fn five_layers_stand_low_to_high() {
         "etc/policy.json",
         r#"{"permissions":{"defaultMode":"dontAsk","allow":["Policy"]}}"#,
     );
-    let flag = SettingsFlag::Text(allow("Flag"));
+    let flag = TextOrFile::Text(allow("Flag"));
     let names = |trusted| {
         let loaded = machine.load(Some(&flag), trusted).unwrap();
         let rules = loaded.layers.rules(Behavior::Allow);
@@ -106,7 +106,7 @@ fn a_policy_that_cannot_be_trusted_or_read_is_refused() {
 fn settings_are_held_against_the_tools() {
     let machine = Machine::new();
     let checked = |text: &str| {
-        let flag = SettingsFlag::Text(text.to_owned());
+        let flag = TextOrFile::Text(text.to_owned());
         let mut loaded = machine.load(Some(&flag), false).unwrap();
         let checked = loaded.check().map_err(|refusal| refusal.to_string());
         checked.map(|_| loaded.notes)

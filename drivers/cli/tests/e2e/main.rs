@@ -17,6 +17,7 @@ mod server;
 mod sessions;
 mod settings;
 mod stored;
+mod structured;
 mod support;
 mod tasks;
 mod terminal;

@@ -32,7 +32,7 @@ fn help_that_cannot_be_written_is_a_failure_without_a_crash_text() {
 
 #[test]
 fn what_is_not_there_yet_is_refused_by_name() {
-    for option in ["--attachment", "--json-schema", "--driver"] {
+    for option in ["--attachment", "--driver"] {
         let refused = finish(bare(&["-p", option, "x"]), "");
         refused.refused(&format!("{option} is not available yet"));
     }

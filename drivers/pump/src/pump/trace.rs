@@ -4,6 +4,7 @@
 use agentx_core::agent::{Command, Input, Output};
 use agentx_core::effect::{Answer, Progress, Request, Verdict};
 use agentx_core::model::{Delta, ModelOutcome};
+use agentx_core::structured::Validity;
 
 /// Something was fed.
 pub(super) fn input(input: &Input<'_>) {
@@ -61,6 +62,7 @@ const fn request_kind(request: &Request) -> &'static str {
         Request::Store(_) => "store",
         Request::FlushRemote => "flush",
         Request::Vet(_) => "vet",
+        Request::Validate(_) => "validate",
     }
 }
 
@@ -74,6 +76,7 @@ const fn answer_kind(answer: &Answer) -> (&'static str, bool) {
         Answer::Stored(verdict) => ("store", matches!(verdict, Verdict::Passed)),
         Answer::Flushed(verdict) => ("flush", matches!(verdict, Verdict::Passed)),
         Answer::Vetted(verdict) => ("vet", matches!(verdict, Verdict::Passed)),
+        Answer::Validated(validity) => ("validate", matches!(validity, Validity::Fits)),
     }
 }
 

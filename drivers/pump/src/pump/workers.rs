@@ -8,9 +8,11 @@
 use super::{News, Post};
 use crate::contain::contained;
 use crate::pool::{Body, Lost, Pool, THREADS};
+use crate::schema::{self, Schemas};
 use crate::world::{Persist, Validator};
 use agentx_core::effect::{Answer, EffectId, Verdict};
 use agentx_core::schema::permission::PermissionUpdate;
+use agentx_core::structured::{Validation, Validity};
 use agentx_core::tool::{TaskRequest, ToolOutcome, ToolRequest};
 use agentx_tools::Toolbox;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -31,6 +33,8 @@ pub(super) struct Workers {
     pub(super) persist: Option<Pool<Vec<PermissionUpdate>>>,
     /// One record at a time, in the order of the output.
     pub(super) validator: Option<Pool<Vec<u8>>>,
+    /// Values and their schemas. Nobody waits for one that was given up.
+    pub(super) schemas: Pool<Box<Validation>>,
 }
 
 impl Workers {
@@ -65,6 +69,7 @@ impl Workers {
                     Arc::clone(post),
                 )
             }),
+            schemas: schemas(post),
             validator: validator.map(|validator| {
                 let validator = Mutex::new(Some(validator));
                 Pool::new(
@@ -81,6 +86,7 @@ impl Workers {
     pub(super) fn cancel(&self, id: EffectId) {
         self.tools.cancel(id);
         self.tasks.cancel(id);
+        self.schemas.cancel(id);
         if let Some(persist) = &self.persist {
             persist.cancel(id);
         }
@@ -127,6 +133,17 @@ fn lost_tool(lost: Lost) -> ToolOutcome {
         Lost::Panicked => "The tool failed inside; this is a fault of AgentX.",
         Lost::NoThread => "The tool could not be started: no thread.",
     })
+}
+
+fn schemas(post: &Post) -> Pool<Box<Validation>> {
+    let schemas = Schemas::default();
+    Pool::with_stack(
+        schema::THREADS,
+        Some(schema::STACK_BYTES),
+        Box::new(move |validation, _| Answer::Validated(schemas.validate(&validation))),
+        |_| Answer::Validated(Validity::Unknown),
+        Arc::clone(post),
+    )
 }
 
 /// A validator that panicked or refused is not asked again (WIRE-015).

@@ -6,6 +6,7 @@ mod models;
 mod outputs;
 mod persist;
 mod store;
+mod structured;
 mod support;
 mod tools;
 mod validator;

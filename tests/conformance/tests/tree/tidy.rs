@@ -7,7 +7,7 @@ use agentx_conformance::{graph, rules, tree};
 const SEVERAL_VERSIONS: &[(&str, &str)] = &[
     (
         "bit-vec",
-        "tests only: fancy-regex under jsonschema takes 0.8, yasna under rcgen 0.9",
+        "fancy-regex under jsonschema takes 0.8, yasna under rcgen (tests only) 0.9",
     ),
     (
         "getrandom",

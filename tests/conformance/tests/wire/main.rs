@@ -19,6 +19,7 @@ mod scenarios;
 mod schema;
 mod settings;
 mod store;
+mod structured;
 mod tasks;
 mod tools;
 mod turns;

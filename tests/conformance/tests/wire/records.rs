@@ -9,10 +9,11 @@ use std::collections::BTreeSet;
 
 /// Members whose value is the host's or the model's, or a list that the page
 /// does not go into.
-const CLOSED: [&str; 11] = [
+const CLOSED: [&str; 12] = [
     "input",
     "tool_input",
     "tool_use_result",
+    "structured_output",
     "mcp_servers",
     "plugins",
     "reasoning_capabilities",

@@ -1,11 +1,12 @@
 //! Whole sessions that are told in more than one place: in the corpus of
 //! recorded logs and in docs/ordering.md.
 
-use agentx_conformance::session::{Bench, config, stored, uuid};
+use agentx_conformance::session::{Bench, config, schema, stored, uuid};
 use agentx_core::agent::{Config, Input};
 use agentx_core::effect::{Answer, Request, Verdict};
 use agentx_core::model::{Delta, ErrorCategory, ModelFailure, StopReason};
 use agentx_core::store::Beginning;
+use agentx_core::structured::{TOOL, Validity};
 use agentx_core::tool::ToolOutcome;
 use serde_json::json;
 
@@ -41,6 +42,7 @@ pub(crate) fn options(names: &str) -> Config {
             "partial" => config.include_partial_messages = true,
             "vet" => config.vet_records = true,
             "flush" => config.flush_remote = true,
+            "structured" => config.output_schema = Some(schema("{}")),
             "store" => config.store = stored(Beginning::New).store,
             other => panic!("unknown option {other}"),
         }
@@ -49,6 +51,11 @@ pub(crate) fn options(names: &str) -> Config {
 }
 
 pub(crate) const ALL: &[Scenario] = &[
+    Scenario {
+        name: "structured",
+        with: "structured partial store",
+        story: structured,
+    },
     Scenario {
         name: "turn",
         with: "",
@@ -340,5 +347,30 @@ fn provider_failure(b: &mut Bench) {
     b.prompt(2, "two");
     b.delta(text("as far as"));
     b.finish(StopReason::MaxTokens);
+    b.eof();
+}
+
+/// No submission, a refused one, one that is not checked in time, an accepted one.
+fn structured(b: &mut Bench) {
+    b.prompt(1, "count");
+    b.store_all();
+    b.says("three");
+    b.store_all();
+    b.calls(&[("t1", TOOL, r#"{"n":"three"}"#)]);
+    b.store_all();
+    b.validated(Validity::Breaks(vec!["at /n: \"no number\"".to_string()]));
+    b.store_all();
+    b.calls(&[("t2", TOOL, r#"{"n":4}"#)]);
+    b.store_all();
+    b.wait(3_000);
+    b.feed(Input::Tick);
+    b.store_all();
+    b.calls(&[("t3", TOOL, r#"{"n":3}"#), ("t4", "Look", "{}")]);
+    b.store_all();
+    b.validated(Validity::Fits);
+    b.tool_says("t4", "seen");
+    b.store_all();
+    b.says("counted");
+    b.store_all();
     b.eof();
 }

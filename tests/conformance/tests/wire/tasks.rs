@@ -1,6 +1,8 @@
 //! Background tasks: what begins them, what they hold, what ends them.
 
-use agentx_conformance::session::{Bench, bare, brief, brief_entries, config, stored, uuid};
+use agentx_conformance::session::{
+    Bench, bare, brief, brief_entries, config, schema, stored, uuid,
+};
 use agentx_core::agent::{Config, Input};
 use agentx_core::effect::{Answer, Progress, Request, Verdict};
 use agentx_core::guard::Guard;
@@ -9,6 +11,7 @@ use agentx_core::machine::{Machine as _, Misuse};
 use agentx_core::model::{ErrorCategory, Message, ModelFailure, StopReason};
 use agentx_core::schema::permission::PermissionMode;
 use agentx_core::store::{Beginning, Entry, Restorer};
+use agentx_core::structured::{TOOL, Validity};
 use agentx_core::tool::ToolOutcome;
 use serde_json::{Value, json};
 
@@ -100,6 +103,33 @@ fn a_task_holds_the_result_and_is_told_to_the_model_at_its_end() {
     assert_eq!(records[1]["prompt_uuid"], uuid(1));
     assert_eq!(records[2]["state"], "idle");
     assert_eq!(records.len(), 3);
+}
+
+// covers: WIRE-004, DEC-42
+#[test]
+fn no_output_is_missing_while_a_task_runs() {
+    let (mut b, _) = with_tasks(
+        Config {
+            output_schema: Some(schema(r#"{"type":"object"}"#)),
+            ..bold()
+        },
+        &["t1"],
+    );
+    b.says("waiting");
+    assert!(!asks(&b), "a task may bring what the output needs");
+    b.task_ends("t1", ToolOutcome::text("34 passed"));
+    assert!(told(&b)[0].contains("34 passed"), "{:?}", told(&b));
+    b.says("it is done");
+    let reminder = told(&b).join("");
+    assert!(reminder.contains("StructuredOutput"), "{reminder}");
+    b.calls(&[("s1", TOOL, "{}")]);
+    b.validated(Validity::Fits);
+    b.says("there it is");
+    let records = b.records();
+    let result = records.iter().find(|record| record["type"] == "result");
+    let result = result.expect("a result");
+    assert_eq!(result["structured_output"], json!({}));
+    assert_eq!(result["num_turns"], 5);
 }
 
 // covers: WIRE-004, DEC-14, DEC-20

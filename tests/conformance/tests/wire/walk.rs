@@ -1,7 +1,7 @@
 //! Random sessions: whatever host, model, tools and clock do, the promises of
 //! the wire hold. A failing walk names its seed.
 
-use agentx_conformance::session::{Bench, brief, config, stored, uuid};
+use agentx_conformance::session::{Bench, brief, config, schema, stored, uuid};
 use agentx_conformance::stream;
 use agentx_core::agent::{Config, Input};
 use agentx_core::effect::{Answer, EffectId, Progress, Request, Verdict};
@@ -11,6 +11,7 @@ use agentx_core::model::{
     Block, Delta, ErrorCategory, Message, ModelFailure, ModelOutcome, ModelRequest, StopReason,
 };
 use agentx_core::store::{Beginning, Entry, Restored, Restorer};
+use agentx_core::structured::Validity;
 use agentx_core::tool::{TaskRequest, ToolOutcome};
 use agentx_laws::SplitMix64;
 use serde_json::{Value, json};
@@ -55,6 +56,7 @@ impl Walk {
             flush_remote: rng.one_in(3),
             vet_records: rng.one_in(4),
             max_turns: rng.one_in(3).then_some(2),
+            output_schema: rng.one_in(3).then(|| schema("{}")),
             limits,
             ..config()
         };
@@ -256,6 +258,15 @@ impl Walk {
                 let verdict = self.verdict();
                 self.b.done(id, Answer::Flushed(verdict));
             }
+            Request::Validate(_) => {
+                let fault = || "at /a: no".to_string();
+                let validity = match self.rng.below(4) {
+                    0 | 1 => Validity::Fits,
+                    2 => Validity::Breaks(vec![fault(), fault()]),
+                    _ => Validity::Unknown,
+                };
+                self.b.done(id, Answer::Validated(validity));
+            }
             Request::Vet(_) if self.rng.one_in(200) => {
                 self.latched = true;
                 self.b.done(id, Answer::Vetted(Verdict::Failed));
@@ -300,7 +311,15 @@ impl Walk {
             3 => self.b.delta(Delta::Signature(text("sig"))),
             4 | 5 => {
                 let id = self.pick(&["a", "b", "c", ""]);
-                let name = self.pick(&["Look", "Do", "Do", "Change", "Fly"]);
+                let name = self.pick(&[
+                    "Look",
+                    "Do",
+                    "Do",
+                    "Change",
+                    "Fly",
+                    "StructuredOutput",
+                    "StructuredOutput",
+                ]);
                 self.b.delta(Delta::CallStart {
                     index,
                     id: text(id),
