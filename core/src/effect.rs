@@ -4,6 +4,7 @@
 //! exactly one answer or one cancellation (law 5). Answers that arrive after a
 //! cancellation are late and ignored; anything else out of place is [`Misuse`].
 
+use crate::hook::{HookReport, HookRequest};
 use crate::machine::Misuse;
 use crate::model::{Delta, ModelOutcome, ModelRequest};
 use crate::schema::permission::PermissionUpdate;
@@ -11,6 +12,7 @@ use crate::store::Batch;
 use crate::tool::{ToolOutcome, ToolRequest};
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 /// Names one effect of one session; never reused.
@@ -22,8 +24,10 @@ pub struct EffectId(pub u64);
 pub enum Request {
     /// Ask the selected model. Progress: deltas. Answer: [`Answer::Model`].
     Model(Box<ModelRequest>),
-    /// Run a tool body. Answer: [`Answer::Tool`].
+    /// Run a tool body. Progress: questions about the network. Answer: [`Answer::Tool`].
     Tool(Box<ToolRequest>),
+    /// Run a hook of the settings. Answer: [`Answer::Hook`].
+    Hook(Box<HookRequest>),
     /// Write permission updates to their settings files (WIRE-PERM-030).
     /// Answer: [`Answer::Persisted`].
     Persist(Vec<PermissionUpdate>),
@@ -44,6 +48,7 @@ impl Request {
         match self {
             Self::Model(_) => Kind::Model,
             Self::Tool(_) => Kind::Tool,
+            Self::Hook(_) => Kind::Hook,
             Self::Persist(_) => Kind::Persist,
             Self::Store(_) => Kind::Store,
             Self::FlushRemote => Kind::FlushRemote,
@@ -57,6 +62,30 @@ impl Request {
 pub enum Progress {
     /// The model said more.
     Delta(Delta),
+    /// The sandbox of a tool asks whether the tool may connect to this host; it
+    /// is told by a [`Reply`] (WIRE-PERM-080).
+    Network(String),
+}
+
+impl Progress {
+    const fn kind(&self) -> Kind {
+        match self {
+            Self::Delta(_) => Kind::Model,
+            Self::Network(_) => Kind::Tool,
+        }
+    }
+}
+
+/// What a running effect is told about what it asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// Whether the tool may connect to this host.
+    Network {
+        /// The host it asked about.
+        host: String,
+        /// Only somebody's leave makes this true (WIRE-PERM-004).
+        allowed: bool,
+    },
 }
 
 /// How an effect ended.
@@ -66,6 +95,8 @@ pub enum Answer {
     Model(ModelOutcome),
     /// The tool ended.
     Tool(ToolOutcome),
+    /// The hook ended.
+    Hook(HookReport),
     /// The updates were stored, or not.
     Persisted(Verdict),
     /// The entries were stored, all of them, or none was.
@@ -81,6 +112,7 @@ impl Answer {
         match self {
             Self::Model(_) => Kind::Model,
             Self::Tool(_) => Kind::Tool,
+            Self::Hook(_) => Kind::Hook,
             Self::Persisted(_) => Kind::Persist,
             Self::Stored(_) => Kind::Store,
             Self::Flushed(_) => Kind::FlushRemote,
@@ -106,6 +138,8 @@ pub enum Kind {
     Model,
     /// A tool run.
     Tool,
+    /// A run of a hook.
+    Hook,
     /// Permission updates to be stored.
     Persist,
     /// Entries for the session store.
@@ -149,9 +183,9 @@ impl Effects {
     ///
     /// # Errors
     ///
-    /// [`Misuse`] for an effect that is unknown or settled.
-    pub fn progress(&self, id: EffectId) -> Result<Standing, Misuse> {
-        self.standing(id, Kind::Model)
+    /// [`Misuse`] for an effect that is unknown, settled or of another kind.
+    pub fn progress(&self, id: EffectId, progress: &Progress) -> Result<Standing, Misuse> {
+        self.standing(id, progress.kind())
     }
 
     /// Settles an effect by its answer.

@@ -22,6 +22,7 @@
 //! use agentx_core::time::Instant;
 //! # use agentx_core::correlate::OrphanPolicy;
 //! # use agentx_core::guard::Guard;
+//! # use agentx_core::hook::Hooks;
 //! # use agentx_core::ids::Seed;
 //! # use agentx_core::limits::Limits;
 //! # use agentx_core::schema::outbound::{ApiKeySource, ReasoningCapabilities};
@@ -53,7 +54,7 @@
 //!                 }
 //!                 Output::Start(id, request) => self.open.push((id, request)),
 //!                 Output::Cancel(id) => self.open.retain(|(open, _)| *open != id),
-//!                 Output::Event(_) | Output::Diagnostic(_) => {}
+//!                 Output::Reply(..) | Output::Event(_) | Output::Diagnostic(_) => {}
 //!                 Output::Exit(status) => self.exit = Some(status),
 //!             }
 //!         }
@@ -114,6 +115,7 @@
 //! #         metadata: Guard::default(),
 //! #         resume: None,
 //! #         store: None,
+//! #         hooks: Hooks::default(),
 //! #         limits: Limits::DEFAULT,
 //! #     }
 //! # }
@@ -179,6 +181,7 @@ pub mod correlate;
 pub mod effect;
 pub mod frame;
 pub mod guard;
+pub mod hook;
 pub mod ids;
 pub mod json;
 pub mod limits;
@@ -186,6 +189,7 @@ pub mod link;
 pub mod machine;
 pub mod model;
 pub mod policy;
+pub mod race;
 pub mod schema;
 pub mod store;
 pub mod time;

@@ -34,6 +34,7 @@ impl Subject for Loop {
             pricing: None,
             guard: Guard::new(["sk-secret-key"]).expect("few literals"),
             input_depth: 20,
+            asks_before_stop: false,
         };
         AgentLoop::new(config, IdGen::new(Seed::from_u64(1)))
     }

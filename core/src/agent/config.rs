@@ -3,6 +3,7 @@
 use crate::agent_loop::Pricing;
 use crate::correlate::OrphanPolicy;
 use crate::guard::Guard;
+use crate::hook::Hooks;
 use crate::ids::Seed;
 use crate::limits::Limits;
 use crate::schema::outbound::ReasoningCapabilities;
@@ -59,6 +60,8 @@ pub struct Config {
     pub resume: Option<Restored>,
     /// How the session is stored; without it, it is not (DEC-32).
     pub store: Option<Storing>,
+    /// Hooks of the settings.
+    pub hooks: Hooks,
     /// Bounds.
     pub limits: Limits,
 }

@@ -11,11 +11,15 @@
 //! done 1 model finished             done 1 model failed rate_limit 429 "slow down"
 //! done 2 tool ok "text"             done 3 vetted passed
 //! done 4 stored passed              done 4 stored failed
+//! done 5 hook exited 0 "answer" "out" "err"
+//! done 5 hook failed "why" "answer" "out" "err"
+//! network 2 "example.org"
 //! sent 120                          write_failed
 //! ```
 
 use super::{Command, Input};
 use crate::effect::{Answer, EffectId, Progress, Verdict};
+use crate::hook::{HookEnd, HookReport};
 use crate::json::{ScanLimits, Scanner, Writer};
 use crate::model::{Delta, ErrorCategory, ModelFailure, ModelOutcome, StopReason, Usage};
 use crate::tool::{ToolContent, ToolOutcome};
@@ -72,6 +76,9 @@ pub fn write(input: &Input<'_>) -> Option<String> {
         Input::Progress(id, Progress::Delta(delta)) => {
             write_delta(line.word("progress").number(id.0), delta)
         }
+        Input::Progress(id, Progress::Network(host)) => {
+            line.word("network").number(id.0).text(host)
+        }
         Input::Done(id, answer) => write_answer(line.word("done").number(id.0), answer),
         Input::Sent(bytes) => line.word("sent").number(*bytes),
         Input::WriteFailed => line.word("write_failed"),
@@ -122,11 +129,22 @@ fn write_answer(line: Line, answer: &Answer) -> Line {
             let add = |line: Line, ToolContent::Text(text): &ToolContent| line.text(text);
             outcome.content.iter().fold(line, add)
         }
+        Answer::Hook(report) => write_report(line.word("hook"), report),
         Answer::Persisted(verdict) => line.word("persisted").verdict(*verdict),
         Answer::Stored(verdict) => line.word("stored").verdict(*verdict),
         Answer::Flushed(verdict) => line.word("flushed").verdict(*verdict),
         Answer::Vetted(verdict) => line.word("vetted").verdict(*verdict),
     }
+}
+
+fn write_report(line: Line, report: &HookReport) -> Line {
+    let line = match &report.end {
+        HookEnd::Exited(status) => line.word("exited").number(*status),
+        HookEnd::Failed(why) => line.word("failed").text(why),
+    };
+    line.text(&report.answer)
+        .text(&report.stdout)
+        .text(&report.stderr)
 }
 
 /// A line that grows word by word.
@@ -172,6 +190,10 @@ pub fn read(line: &str) -> Result<Input<'static>, LogFault> {
         "progress" => {
             let id = EffectId(words.number()?);
             Input::Progress(id, Progress::Delta(read_delta(&mut words)?))
+        }
+        "network" => {
+            let id = EffectId(words.number()?);
+            Input::Progress(id, Progress::Network(words.text()?))
         }
         "done" => {
             let id = EffectId(words.number()?);
@@ -246,11 +268,26 @@ fn read_answer(words: &mut Words<'_>) -> Result<Answer, LogFault> {
             }
             Answer::Tool(ToolOutcome { content, is_error })
         }
+        "hook" => Answer::Hook(read_report(words)?),
         "persisted" => Answer::Persisted(words.verdict()?),
         "stored" => Answer::Stored(words.verdict()?),
         "flushed" => Answer::Flushed(words.verdict()?),
         "vetted" => Answer::Vetted(words.verdict()?),
         _ => return Err(LogFault("an unknown answer")),
+    })
+}
+
+fn read_report(words: &mut Words<'_>) -> Result<HookReport, LogFault> {
+    let end = match words.word()? {
+        "exited" => HookEnd::Exited(words.number()?),
+        "failed" => HookEnd::Failed(words.text()?),
+        _ => return Err(LogFault("a hook ends `exited` or `failed`")),
+    };
+    Ok(HookReport {
+        end,
+        answer: words.text()?,
+        stdout: words.text()?,
+        stderr: words.text()?,
     })
 }
 
@@ -346,6 +383,15 @@ mod tests {
                 })),
             )
         };
+        let hook = |end| {
+            let report = HookReport {
+                end,
+                answer: "{\"decision\": \"deny\"}\n".into(),
+                stdout: String::new(),
+                stderr: "a b".into(),
+            };
+            Input::Done(id, Answer::Hook(report))
+        };
         let tool = |content: &[&str], is_error| {
             let content = content.iter().map(|text| ToolContent::Text((*text).into()));
             let content = content.collect();
@@ -380,6 +426,9 @@ mod tests {
             failed(ErrorCategory::Unknown, None),
             tool(&[], false),
             tool(&["a \" b", "c"], true),
+            Input::Progress(id, Progress::Network("example.org".into())),
+            hook(HookEnd::Exited(2)),
+            hook(HookEnd::Failed("it \"went\" wrong".into())),
             Input::Sent(usize::MAX),
             Input::WriteFailed,
         ];
@@ -423,7 +472,10 @@ mod tests {
             ("done x model finished", "a number is missing"),
             ("done 1 tool", "a word is missing"),
             ("done 1 tool maybe", "a tool ends `ok` or `error`"),
-            ("done 1 hook passed", "an unknown answer"),
+            ("done 1 song passed", "an unknown answer"),
+            ("done 1 hook passed", "a hook ends `exited` or `failed`"),
+            ("done 1 hook exited 256", "a number is missing"),
+            ("done 1 hook failed", "a text is missing"),
             ("done 1 vetted", "a word is missing"),
             ("done 1 vetted well", "a verdict is `passed` or `failed`"),
             (

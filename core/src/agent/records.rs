@@ -2,13 +2,14 @@
 
 use super::config::Provider;
 use crate::agent_loop::{FinishedBlock, TurnOutcome};
+use crate::hook::HookReport;
 use crate::model::{ModelFailure, ToolResult, Usage};
 use crate::schema::Money;
 use crate::schema::outbound::{
     Accounting, AssistantMessage, AssistantRecord, AttachmentImportRejected, ContentBlock,
-    ControlCancelRequest, ErrorSubtype, MessageEvent, MessageStop, ModelUsage, Outbound,
-    PermissionDenial, RejectReason, ResultError, ResultRecord, ResultStop, ResultSuccess,
-    StreamEvent, TextBlock, Timing, ToolResultRecord,
+    ControlCancelRequest, ErrorSubtype, HookIdentity, HookOutcome, HookResponse, MessageEvent,
+    MessageStop, ModelUsage, Outbound, PermissionDenial, RejectReason, ResultError, ResultRecord,
+    ResultStop, ResultSuccess, StreamEvent, TextBlock, Timing, ToolResultRecord,
 };
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -240,6 +241,24 @@ pub(super) const fn stream_event(event: MessageEvent) -> Outbound {
     Outbound::StreamEvent(StreamEvent {
         event,
         parent_tool_use_id: None,
+    })
+}
+
+/// How a hook ended. `report` has been cut and redacted.
+pub(super) fn hook_response(
+    hook: HookIdentity,
+    report: HookReport,
+    outcome: HookOutcome,
+) -> Outbound {
+    let exit_code = report.status().map(u64::from);
+    let HookReport { stdout, stderr, .. } = report;
+    Outbound::HookResponse(HookResponse {
+        hook,
+        output: [&*stdout, &*stderr].concat(),
+        stdout,
+        stderr,
+        exit_code,
+        outcome,
     })
 }
 

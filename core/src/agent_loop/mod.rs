@@ -12,6 +12,9 @@
 //!   |  failure,      |      +-------------------------+
 //!   +-- cancel ------+--- turn limit, budget, cancel -+
 //! ```
+//!
+//! Where somebody is asked before a turn ends, an answer without calls leads to
+//! `stopping`, and from there to `idle` or once more to `requesting`.
 
 mod account;
 mod answer;
@@ -66,6 +69,9 @@ pub struct LoopConfig {
     pub guard: Guard,
     /// Arrays and objects open at once in the input of a call.
     pub input_depth: usize,
+    /// Whether somebody wants to be asked before a turn ends because the model
+    /// stopped ([`Step::Stopping`]).
+    pub asks_before_stop: bool,
 }
 
 /// What the loop is fed.
@@ -97,6 +103,24 @@ pub enum LoopInput {
         /// What the model is told.
         outcome: ToolOutcome,
     },
+    /// The call at this place ended, and its result is held back until
+    /// [`LoopInput::Release`]. A turn that is cancelled before has it all the same.
+    Ended {
+        /// Place of the call in its batch.
+        place: usize,
+        /// What the model will be told.
+        outcome: ToolOutcome,
+    },
+    /// Settles a call whose result was held back.
+    Release {
+        /// Place of the call in its batch.
+        place: usize,
+    },
+    /// Answers [`Step::Stopping`]: the turn ends.
+    Stop,
+    /// Answers [`Step::Stopping`]: the model is asked once more, with the
+    /// context that waits.
+    GoOn,
     /// Ends the turn: the stream is dropped, open calls settle.
     Cancel {
         /// A call that ends in its own way before the others, and its outcome.
@@ -138,6 +162,8 @@ pub enum Step {
     Kept(Kept),
     /// The model request failed; the turn's end follows.
     Failed(ModelFailure),
+    /// The model has stopped. The turn waits for `Stop` or `GoOn`.
+    Stopping,
     /// The turn is over and the loop idle.
     End(TurnEnd),
 }
@@ -216,6 +242,8 @@ enum Phase {
     Idle,
     Requesting,
     Tools,
+    /// The answer is complete; somebody is asked whether the turn may end.
+    Stopping,
 }
 
 /// The agent loop of one session.
@@ -235,6 +263,8 @@ pub struct AgentLoop {
     batch: Batch,
     last_usage: Option<Usage>,
     dropped: Vec<Arc<str>>,
+    /// How the turn ends if it may.
+    stopping: Option<TurnOutcome>,
     out: VecDeque<Step>,
 }
 
@@ -258,6 +288,7 @@ impl AgentLoop {
             batch: Batch::default(),
             last_usage: None,
             dropped: Vec::new(),
+            stopping: None,
             out: VecDeque::new(),
         }
     }
@@ -297,6 +328,15 @@ impl AgentLoop {
     #[must_use]
     pub fn call(&self, place: usize) -> Option<&ToolCall> {
         self.batch.call(place)
+    }
+
+    /// Checks an input that was made here as one of the model is checked (DEC-18).
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, as a sentence about the arguments of a call.
+    pub fn check_input(&self, input: &RawJson) -> Result<(), String> {
+        calls::input(input.as_str(), &self.config).map(drop)
     }
 
     /// The tool of this name, if it is offered.
@@ -415,12 +455,41 @@ impl AgentLoop {
         // Joined, the blocks may spell what none of them does.
         let text = self.config.guard.redact(&text_of(&self.shown)).into_owned();
         self.keep_shown(self.last_usage);
-        let outcome = if self.account.exhausted() {
-            self.budget_spent()
+        if self.account.exhausted() {
+            return self.end(self.budget_spent());
+        }
+        let outcome = TurnOutcome::Done { stop, text };
+        if self.config.asks_before_stop {
+            self.phase = Phase::Stopping;
+            self.stopping = Some(outcome);
+            self.out.push_back(Step::Stopping);
         } else {
-            TurnOutcome::Done { stop, text }
-        };
-        self.end(outcome);
+            self.end(outcome);
+        }
+    }
+
+    fn stop(&mut self) {
+        if let Some(outcome) = self.stopping.take() {
+            self.end(outcome);
+        }
+    }
+
+    fn go_on(&mut self) {
+        self.stopping = None;
+        self.request_if_left();
+    }
+
+    /// The next model request of the turn, unless it has had as many as it may.
+    fn request_if_left(&mut self) {
+        if self.account.exhausted() {
+            self.end(self.budget_spent());
+        } else if let Some(limit) = self.config.max_turns
+            && self.account.requests() >= limit
+        {
+            self.end(TurnOutcome::MaxTurns(limit));
+        } else {
+            self.request();
+        }
     }
 
     /// Shows the rest of an answer in the order of the model, whose signatures
@@ -493,15 +562,7 @@ impl AgentLoop {
             return;
         };
         self.history.push(Arc::new(Message::ToolResults(results)));
-        if self.account.exhausted() {
-            self.end(self.budget_spent());
-        } else if let Some(limit) = self.config.max_turns
-            && self.account.requests() >= limit
-        {
-            self.end(TurnOutcome::MaxTurns(limit));
-        } else {
-            self.request();
-        }
+        self.request_if_left();
     }
 
     fn fail(&mut self, failure: ModelFailure) {
@@ -552,6 +613,7 @@ impl AgentLoop {
     fn cancel(&mut self, first: Option<(usize, ToolOutcome)>, reason: &'static str) {
         match self.phase {
             Phase::Idle => return,
+            Phase::Stopping => self.stopping = None,
             Phase::Requesting => {
                 let tokens = self.tokens(false);
                 self.account.answer(tokens);
@@ -562,7 +624,9 @@ impl AgentLoop {
                     self.settle(place, outcome);
                 }
                 for place in self.batch.unsettled() {
-                    self.settle(place, ToolOutcome::error(reason));
+                    let ended = self.batch.held(place);
+                    let outcome = ended.unwrap_or_else(|| ToolOutcome::error(reason));
+                    self.settle(place, outcome);
                 }
                 if let Some(results) = self.batch.results() {
                     self.history.push(Arc::new(Message::ToolResults(results)));
@@ -627,7 +691,11 @@ impl Machine for AgentLoop {
             LoopInput::Prompt(_) => self.phase == Phase::Idle,
             LoopInput::Tick | LoopInput::Context(_) | LoopInput::Cancel { .. } => true,
             LoopInput::Delta(_) | LoopInput::ModelDone(_) => self.phase == Phase::Requesting,
-            LoopInput::Allow { place, .. } | LoopInput::Settle { place, .. } => {
+            LoopInput::Stop | LoopInput::GoOn => self.phase == Phase::Stopping,
+            LoopInput::Allow { place, .. }
+            | LoopInput::Settle { place, .. }
+            | LoopInput::Ended { place, .. }
+            | LoopInput::Release { place } => {
                 self.phase == Phase::Tools && self.batch.call(*place).is_some()
             }
         };
@@ -653,6 +721,15 @@ impl Machine for AgentLoop {
                 self.settle(place, outcome);
                 self.advance();
             }
+            LoopInput::Ended { place, outcome } => self.batch.hold(place, outcome),
+            LoopInput::Release { place } => {
+                if let Some(outcome) = self.batch.held(place) {
+                    self.settle(place, outcome);
+                    self.advance();
+                }
+            }
+            LoopInput::Stop => self.stop(),
+            LoopInput::GoOn => self.go_on(),
             LoopInput::Cancel { first, reason } => self.cancel(first, reason),
         }
         Ok(())

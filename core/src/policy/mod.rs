@@ -156,6 +156,18 @@ impl Policy {
         judgement
     }
 
+    /// Why a call may not run whoever allows it: a rule denies it, or the mode
+    /// refuses what changes anything (DEC-31).
+    #[must_use]
+    pub fn forbids(&self, tool: &ToolSpec, input: &RawJson) -> Option<&'static str> {
+        let subject = Subject::of(tool, input, self.cwd());
+        if self.matches(Behavior::Deny, &subject) {
+            return Some("A permission rule denies this call.");
+        }
+        (self.mode == PermissionMode::Plan && !reads_only(tool))
+            .then_some("Plan mode refuses tools that are not read-only.")
+    }
+
     fn by_class(&self, tool: &ToolSpec, subject: &Subject) -> Judgement {
         let inside = subject
             .path

@@ -154,10 +154,13 @@ impl Pump {
         let toolbox = Arc::clone(&world.toolbox);
         let workers = Workers::new(toolbox, world.persist.take(), world.validator.take(), post);
         let keeper = Keeper::new(world.store.take(), Arc::clone(post));
-        let tools = workers.tools.clone();
+        let (tools, hooks) = (workers.tools.clone(), workers.hooks.clone());
         signals::watch(
             Arc::clone(post),
-            Box::new(move || tools.abandon(KILL_GRACE)),
+            Box::new(move || {
+                tools.abandon(KILL_GRACE);
+                hooks.abandon(KILL_GRACE);
+            }),
         )?;
         let (wire, prompts) = Wire::open(stdio, streams.input, streams.output, post)?;
         let mut pump = Self {
@@ -275,8 +278,9 @@ impl Pump {
     #[must_use]
     pub fn finish(mut self) -> u8 {
         if !self.workers.join(REAP_GRACE) {
-            self.workers.tools.abandon(KILL_GRACE);
-            self.log.line("agentx: warning: a tool did not end in time");
+            self.workers.abandon(KILL_GRACE);
+            self.log
+                .line("agentx: warning: a tool or a hook did not end in time");
         }
         let deadline = self
             .signalled
@@ -362,6 +366,8 @@ impl Pump {
             match output {
                 Output::Transmit(record) => self.transmit(record.into_bytes()),
                 Output::Start(id, request) => self.start_effect(id, request),
+                // No tool here has a sandbox that would ask.
+                Output::Reply(..) => {}
                 Output::Cancel(id) => self.cancel(id),
                 Output::Event(event) => self.event(event),
                 Output::Diagnostic(diagnostic) => self.diagnose(&diagnostic),
@@ -374,6 +380,7 @@ impl Pump {
         match request {
             Request::Model(request) => self.begin(id, *request),
             Request::Tool(request) => self.workers.tools.start(id, request),
+            Request::Hook(request) => self.workers.hooks.start(id, request),
             Request::Persist(updates) => match &self.workers.persist {
                 Some(persist) => persist.start(id, updates),
                 None => self.answer(id, Answer::Persisted(Verdict::Failed)),
@@ -473,6 +480,6 @@ impl Pump {
 /// A loop that ends by a panic leaves no process of a tool behind.
 impl Drop for Pump {
     fn drop(&mut self) {
-        self.workers.tools.abandon(KILL_GRACE);
+        self.workers.abandon(KILL_GRACE);
     }
 }

@@ -7,8 +7,9 @@
 use crate::replay::{Logged, Session};
 use agentx_core::agent::{AgentSession, Command, Config, Input, Output, Provider};
 use agentx_core::correlate::OrphanPolicy;
-use agentx_core::effect::{Answer, EffectId, Progress, Request, Verdict};
+use agentx_core::effect::{Answer, EffectId, Progress, Reply, Request, Verdict};
 use agentx_core::guard::Guard;
+use agentx_core::hook::{Hook, HookEnd, HookEvent, HookReport, HookRequest, Hooks, Matcher};
 use agentx_core::ids::Seed;
 use agentx_core::json::RawJson;
 use agentx_core::limits::Limits;
@@ -78,6 +79,7 @@ pub fn config() -> Config {
         metadata: Guard::default(),
         resume: None,
         store: None,
+        hooks: Hooks::default(),
         limits: Limits::DEFAULT,
     }
 }
@@ -387,6 +389,44 @@ impl Bench {
         self.done(id, Answer::Tool(ToolOutcome::text(text)));
     }
 
+    /// The hooks that run, oldest first.
+    #[must_use]
+    pub fn hooks(&self) -> Vec<(EffectId, &HookRequest)> {
+        let hooks = self.open.iter().filter_map(|(id, request)| match request {
+            Request::Hook(request) => Some((*id, &**request)),
+            _ => None,
+        });
+        hooks.collect()
+    }
+
+    /// The oldest hook that runs ends with status 0, having printed this.
+    pub fn hook_says(&mut self, printed: &str) {
+        let id = self.hooks().first().expect("a hook runs").0;
+        self.hook_ends(id, printed_by_hook(printed));
+    }
+
+    /// The oldest hook that runs comes to nothing.
+    pub fn hook_fails(&mut self, why: &str) {
+        let id = self.hooks().first().expect("a hook runs").0;
+        self.hook_ends(id, HookReport::failed(why));
+    }
+
+    /// This hook ends.
+    pub fn hook_ends(&mut self, id: EffectId, report: HookReport) {
+        self.tell("hook: ends".to_string());
+        self.done(id, Answer::Hook(report));
+    }
+
+    /// What effects were told, in order.
+    #[must_use]
+    pub fn replies(&self) -> Vec<(EffectId, &Reply)> {
+        let replies = self.outputs.iter().filter_map(|output| match output {
+            Output::Reply(id, reply) => Some((*id, reply)),
+            _ => None,
+        });
+        replies.collect()
+    }
+
     /// Settles an effect.
     pub fn done(&mut self, id: EffectId, answer: Answer) {
         self.feed(Input::Done(id, answer));
@@ -530,13 +570,43 @@ impl Bench {
                     self.told.push(format!("    exit {status}"));
                     self.exit = Some(*status);
                 }
-                Output::Event(_) | Output::Diagnostic(_) => {}
+                Output::Reply(..) | Output::Event(_) | Output::Diagnostic(_) => {}
             }
             self.outputs.push(output);
         }
         // What was settled by an answer is no longer open.
         let session = &self.session;
         self.open.retain(|(id, _)| session.is_open(*id));
+    }
+}
+
+/// A hook that ended with status 0 and printed this.
+#[must_use]
+pub fn printed_by_hook(printed: &str) -> HookReport {
+    HookReport {
+        end: HookEnd::Exited(0),
+        answer: printed.to_string(),
+        stdout: printed.to_string(),
+        stderr: String::new(),
+    }
+}
+
+/// A configuration with a hook of a minute for every tool and each of these
+/// events, whose records are written.
+#[must_use]
+pub fn hooked(events: &[HookEvent]) -> Config {
+    let hook = |event: &HookEvent| Hook {
+        event: *event,
+        matcher: Matcher::All,
+        timeout: Duration::from_secs(60),
+    };
+    Config {
+        hooks: Hooks {
+            list: events.iter().map(hook).collect(),
+            transcript_path: "/home/sessions.db".to_string(),
+            records: true,
+        },
+        ..config()
     }
 }
 
@@ -593,6 +663,7 @@ fn brief_effect(request: &Request) -> String {
     match request {
         Request::Model(_) => "model".to_string(),
         Request::Tool(request) => format!("tool {}", request.call.id),
+        Request::Hook(request) => format!("hook {}", request.event.as_str()),
         Request::Persist(_) => "persist".to_string(),
         Request::Store(batch) => format!("store {}", brief_entries(&batch.entries)),
         Request::FlushRemote => "flush".to_string(),

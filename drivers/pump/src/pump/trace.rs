@@ -2,7 +2,7 @@
 //! model, a tool or a provider said, for that may hold anything.
 
 use agentx_core::agent::{Command, Input, Output};
-use agentx_core::effect::{Answer, Progress, Request, Verdict};
+use agentx_core::effect::{Answer, Progress, Reply, Request, Verdict};
 use agentx_core::model::{Delta, ModelOutcome};
 
 /// Something was fed.
@@ -15,6 +15,9 @@ pub(super) fn input(input: &Input<'_>) {
         Input::Command(Command::Shutdown { status }) => tracing::info!(status, "signal"),
         Input::Progress(id, Progress::Delta(delta)) => {
             tracing::trace!(effect = id.0, delta = delta_kind(delta), "progress");
+        }
+        Input::Progress(id, Progress::Network(_)) => {
+            tracing::debug!(effect = id.0, "question about the network");
         }
         Input::Done(id, answer) => {
             let (kind, well) = answer_kind(answer);
@@ -41,6 +44,9 @@ pub(super) fn output(output: &Output) {
                 tracing::info!(effect = id.0, "turn started");
             }
         }
+        Output::Reply(id, Reply::Network { allowed, .. }) => {
+            tracing::debug!(effect = id.0, allowed, "answer about the network");
+        }
         Output::Cancel(id) => tracing::debug!(effect = id.0, "effect cancelled"),
         // Told where they are acted upon.
         Output::Event(_) | Output::Diagnostic(_) => {}
@@ -52,6 +58,7 @@ const fn request_kind(request: &Request) -> &'static str {
     match request {
         Request::Model(_) => "model",
         Request::Tool(_) => "tool",
+        Request::Hook(_) => "hook",
         Request::Persist(_) => "persist",
         Request::Store(_) => "store",
         Request::FlushRemote => "flush",
@@ -64,6 +71,7 @@ const fn answer_kind(answer: &Answer) -> (&'static str, bool) {
     match answer {
         Answer::Model(outcome) => ("model", matches!(outcome, ModelOutcome::Finished)),
         Answer::Tool(outcome) => ("tool", !outcome.is_error),
+        Answer::Hook(report) => ("hook", matches!(report.status(), Some(0))),
         Answer::Persisted(verdict) => ("persist", matches!(verdict, Verdict::Passed)),
         Answer::Stored(verdict) => ("store", matches!(verdict, Verdict::Passed)),
         Answer::Flushed(verdict) => ("flush", matches!(verdict, Verdict::Passed)),

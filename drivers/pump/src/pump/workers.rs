@@ -10,6 +10,7 @@ use crate::contain::contained;
 use crate::pool::{Lost, Pool, THREADS};
 use crate::world::{Persist, Validator};
 use agentx_core::effect::{Answer, EffectId, Verdict};
+use agentx_core::hook::{HookReport, HookRequest};
 use agentx_core::schema::permission::PermissionUpdate;
 use agentx_core::tool::{ToolOutcome, ToolRequest};
 use agentx_tools::Toolbox;
@@ -20,6 +21,9 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub(super) struct Workers {
     pub(super) tools: Pool<Box<ToolRequest>>,
+    /// Apart from tools, so that tools which keep every thread busy do not hold
+    /// up what decides about them.
+    pub(super) hooks: Pool<Box<HookRequest>>,
     /// One job at a time, since each changes what the one before it wrote.
     pub(super) persist: Option<Pool<Vec<PermissionUpdate>>>,
     /// One record at a time, in the order of the output.
@@ -33,7 +37,21 @@ impl Workers {
         validator: Option<Validator>,
         post: &Post,
     ) -> Self {
+        let programs = Arc::clone(&toolbox);
         Self {
+            hooks: Pool::new(
+                THREADS,
+                Box::new(move |request: Box<HookRequest>, cancel| {
+                    Answer::Hook(programs.run_hook(&request, cancel))
+                }),
+                |lost| {
+                    Answer::Hook(HookReport::failed(match lost {
+                        Lost::Panicked => "running it failed inside; this is a fault of AgentX",
+                        Lost::NoThread => "it could not be started: no thread",
+                    }))
+                },
+                Arc::clone(post),
+            ),
             tools: Pool::new(
                 THREADS,
                 Box::new(move |request, cancel| Answer::Tool(toolbox.run(&request, cancel))),
@@ -72,6 +90,7 @@ impl Workers {
     /// Cancels whatever this effect is.
     pub(super) fn cancel(&self, id: EffectId) {
         self.tools.cancel(id);
+        self.hooks.cancel(id);
         if let Some(persist) = &self.persist {
             persist.cancel(id);
         }
@@ -80,14 +99,22 @@ impl Workers {
         }
     }
 
-    /// Waits for tools and for what is being stored; nobody needs a verdict any
+    /// Waits for tools, hooks and for what is being stored; nobody needs a verdict any
     /// more. False when that takes longer than `grace`.
     pub(super) fn join(&self, grace: Duration) -> bool {
         let end = Instant::now() + grace;
         let tools = self.tools.join(grace);
         let left = end.saturating_duration_since(Instant::now());
+        let hooks = self.hooks.join(left);
+        let left = end.saturating_duration_since(Instant::now());
         let stored = self.persist.as_ref().is_none_or(|pool| pool.join(left));
-        tools && stored
+        tools && hooks && stored
+    }
+
+    /// Kills what tools and hooks run; `grace` is left to each to be reaped.
+    pub(super) fn abandon(&self, grace: Duration) {
+        self.tools.abandon(grace);
+        self.hooks.abandon(grace);
     }
 }
 
