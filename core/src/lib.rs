@@ -25,6 +25,7 @@
 //! # use agentx_core::hook::Hooks;
 //! # use agentx_core::ids::Seed;
 //! # use agentx_core::limits::Limits;
+//! # use agentx_core::policy::Layers;
 //! # use agentx_core::schema::outbound::{ApiKeySource, ReasoningCapabilities};
 //! # use agentx_core::schema::payload::{InitializePayload, InitializeSession, ProviderIdentity};
 //! # use agentx_core::schema::permission::PermissionMode;
@@ -103,6 +104,8 @@
 //! #         tools: [].into(),
 //! #         system: None,
 //! #         permission_mode: PermissionMode::Default,
+//! #         settings: Layers::new(),
+//! #         directories: Vec::new(),
 //! #         host_answers: true,
 //! #         orphans: OrphanPolicy::Ignore,
 //! #         max_turns: None,

@@ -32,5 +32,4 @@ pub mod retry;
 mod scripted;
 pub mod sse;
 mod stream;
-mod strict;
 mod text;

@@ -9,7 +9,7 @@ mod prompt;
 mod turn;
 
 use crate::call::{Input, Output};
-use crate::strict::{Fault, Fields};
+use agentx_core::json::closed::{Fault, Fields};
 use agentx_core::json::{ScanLimits, Scanner};
 use agentx_core::machine::Misuse;
 use agentx_core::model::{Delta, ErrorCategory, Message, ModelFailure, ModelOutcome, ModelRequest};

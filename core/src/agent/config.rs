@@ -6,6 +6,7 @@ use crate::guard::Guard;
 use crate::hook::Hooks;
 use crate::ids::Seed;
 use crate::limits::Limits;
+use crate::policy::Layers;
 use crate::schema::outbound::ReasoningCapabilities;
 use crate::schema::payload::InitializePayload;
 use crate::schema::permission::PermissionMode;
@@ -13,6 +14,7 @@ use crate::store::{Restored, Storing};
 use crate::tool::ToolSpec;
 use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 
 /// Configuration of an [`AgentSession`](super::AgentSession).
 #[derive(Clone, Debug)]
@@ -35,6 +37,11 @@ pub struct Config {
     pub system: Option<Arc<str>>,
     /// Permission mode at the start.
     pub permission_mode: PermissionMode,
+    /// Settings of all layers: rules, directories, and how command tools are
+    /// judged. The mode above has been taken from them already, if it was.
+    pub settings: Layers,
+    /// Further working directories of the command line, absolute.
+    pub directories: Vec<String>,
     /// Whether a host can be asked for permission; else a question is a denial.
     pub host_answers: bool,
     /// What becomes of orphan permission answers (DEC-49).

@@ -172,7 +172,8 @@ impl AgentSession {
             questions: BTreeMap::new(),
             hooks: HookBook::default(),
             agent_loop: AgentLoop::new(loop_config, loop_ids),
-            policy: Policy::new(config.permission_mode, config.cwd.clone()),
+            policy: Policy::new(config.permission_mode, config.cwd.clone())
+                .with(&config.directories, &config.settings),
             environment: Arc::default(),
             queue: Queue::default(),
             seen: Recent::new(limits.seen_prompts),

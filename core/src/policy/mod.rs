@@ -1,15 +1,30 @@
 //! Permission rules and modes: pure judgements over parsed data.
 //!
-//! Deny beats ask beats allow; then the mode, then what the tool may touch.
-//! Nothing here asks anybody; the answer says who has to.
+//! [`Settings`] is what one file says, [`Layers`] what all of them say together,
+//! [`Policy`] the context that a session judges calls by. Deny beats ask beats
+//! allow; then the mode, then what the tool may touch. Nothing here asks
+//! anybody; the answer says who has to.
+//!
+//! Rules look at what a call says: a path as it is spelled, a command line as
+//! it is written. They are no sandbox.
 
 mod command;
+mod edit;
+mod layers;
+pub mod limits;
 mod paths;
 mod rules;
+mod settings;
+mod shell;
+mod spelling;
 #[cfg(test)]
 mod tests;
 
+pub use edit::{EditFault, edit};
+pub use layers::{Layer, Layers, Sourced};
 pub use paths::resolve;
+pub use settings::{Permissions, Settings, ToolSettings};
+pub use spelling::{RuleFault, read as read_rule, write as write_rule};
 
 use crate::json::{RawJson, ScanLimits, Scanner};
 use crate::schema::permission::{
@@ -17,9 +32,10 @@ use crate::schema::permission::{
     PermissionUpdate, RulesAction, RulesUpdate,
 };
 use crate::tool::{Access, ToolClass, ToolSpec};
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
-use rules::Subject;
+use rules::{Allowed, Subject};
 
 /// What the rules and the mode say about one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,13 +57,49 @@ pub struct Question {
     pub blocked_path: Option<String>,
 }
 
+/// Whether something was found in a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Found {
+    /// It is not there.
+    No,
+    /// That cannot be told.
+    Unclear,
+    /// It is there.
+    Yes,
+}
+
+/// Where a rule or a directory comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    /// A layer of settings.
+    Layer(Layer),
+    /// An answer, for this session.
+    Session,
+    /// The command line, or an answer that counts as that.
+    CliArg,
+}
+
+impl From<Destination> for Origin {
+    fn from(destination: Destination) -> Self {
+        match destination {
+            Destination::UserSettings => Self::Layer(Layer::User),
+            Destination::ProjectSettings => Self::Layer(Layer::Project),
+            Destination::LocalSettings => Self::Layer(Layer::Local),
+            Destination::Session => Self::Session,
+            Destination::CliArg => Self::CliArg,
+        }
+    }
+}
+
 /// The permission context of a session, in memory.
 #[derive(Clone, Debug)]
 pub struct Policy {
     mode: PermissionMode,
-    rules: Vec<(Destination, Behavior, PermissionRule)>,
+    rules: Vec<(Origin, Behavior, PermissionRule)>,
     /// Working directories; the first is the current one and never leaves.
-    directories: Vec<(Option<Destination>, String)>,
+    directories: Vec<(Option<Origin>, String)>,
+    /// What becomes of calls of command tools that no rule speaks about.
+    tools: BTreeMap<String, Behavior>,
 }
 
 impl Policy {
@@ -58,7 +110,31 @@ impl Policy {
             mode,
             rules: Vec::new(),
             directories: alloc::vec![(None, cwd)],
+            tools: BTreeMap::new(),
         }
+    }
+
+    /// The context with further working directories of the command line, and
+    /// with rules, directories and command tools of all layers. The mode stays.
+    #[must_use]
+    pub fn with(mut self, directories: &[String], layers: &Layers) -> Self {
+        for path in directories {
+            self.add_directory(Origin::CliArg, path);
+        }
+        for Sourced { layer, value } in layers.directories() {
+            self.add_directory(Origin::Layer(layer), value);
+        }
+        for behavior in Behavior::ALL {
+            for Sourced { layer, value } in layers.rules(*behavior) {
+                let origin = Origin::Layer(layer);
+                self.rules.push((origin, *behavior, value.clone()));
+            }
+        }
+        for tool in layers.tools() {
+            let Sourced { value, .. } = tool;
+            self.tools.insert(value.name.clone(), value.permission);
+        }
+        self
     }
 
     /// The mode in force.
@@ -88,7 +164,8 @@ impl Policy {
             behavior,
             destination,
         } = update;
-        let of_kind = |to: &Destination, kind: &Behavior| (to, kind) == (destination, behavior);
+        let origin = Origin::from(*destination);
+        let of_kind = |to: &Origin, kind: &Behavior| (to, kind) == (&origin, behavior);
         match action {
             RulesAction::Add => {}
             RulesAction::Replace => self.rules.retain(|(to, kind, _)| !of_kind(to, kind)),
@@ -99,28 +176,38 @@ impl Policy {
             }
         }
         for rule in rules {
-            let entry = (*destination, *behavior, rule.clone());
-            if !self.rules.contains(&entry) {
-                self.rules.push(entry);
-            }
+            self.add_rule((origin, *behavior, rule.clone()));
+        }
+    }
+
+    fn add_rule(&mut self, entry: (Origin, Behavior, PermissionRule)) {
+        if !self.rules.contains(&entry) {
+            self.rules.push(entry);
         }
     }
 
     fn apply_directories(&mut self, update: &DirectoriesUpdate) {
+        let origin = Origin::from(update.destination);
         for path in &update.directories {
-            let path = resolve(self.cwd(), path);
             match update.action {
-                DirectoriesAction::Add
-                    if !self.directories.iter().any(|(_, known)| *known == path) =>
-                {
-                    self.directories.push((Some(update.destination), path));
-                }
-                DirectoriesAction::Add => {}
+                DirectoriesAction::Add => self.add_directory(origin, path),
                 DirectoriesAction::Remove => {
+                    let path = resolve(self.cwd(), path);
                     self.directories
-                        .retain(|(to, known)| *to != Some(update.destination) || *known != path);
+                        .retain(|(of, known)| *of != Some(origin) || *known != path);
                 }
             }
+        }
+    }
+
+    /// A folder may have several origins; it leaves with the last of them.
+    fn add_directory(&mut self, origin: Origin, path: &str) {
+        let path = resolve(self.cwd(), path);
+        let known = |(of, known): &(Option<Origin>, String)| {
+            *known == path && of.is_none_or(|of| of == origin)
+        };
+        if !self.directories.iter().any(known) {
+            self.directories.push((Some(origin), path));
         }
     }
 
@@ -128,8 +215,13 @@ impl Policy {
     #[must_use]
     pub fn judge(&self, tool: &ToolSpec, input: &RawJson) -> Judgement {
         let subject = Subject::of(tool, input, self.cwd());
-        if self.matches(Behavior::Deny, &subject) {
+        let own = self.tools.get(&*tool.name).copied();
+        let denied = self.restrained(Behavior::Deny, &subject);
+        if denied == Found::Yes {
             return Judgement::Deny("A permission rule denies this call.");
+        }
+        if own == Some(Behavior::Deny) {
+            return Judgement::Deny("The settings that declare this tool deny its calls.");
         }
         match self.mode {
             PermissionMode::BypassPermissions => return Judgement::Allow(Access::Granted),
@@ -141,10 +233,11 @@ impl Policy {
             | PermissionMode::Plan
             | PermissionMode::DontAsk => {}
         }
-        let judgement = if self.matches(Behavior::Ask, &subject) {
+        let asked = denied.max(self.restrained(Behavior::Ask, &subject));
+        let judgement = if asked != Found::No {
             Judgement::Ask(Question::default())
-        } else if self.matches(Behavior::Allow, &subject) {
-            Judgement::Allow(Access::Granted)
+        } else if let Some(access) = self.allowed(&subject, own) {
+            Judgement::Allow(access)
         } else {
             self.by_class(tool, &subject)
         };
@@ -193,11 +286,32 @@ impl Policy {
             .any(|directory| paths::contains(directory, path))
     }
 
-    fn matches(&self, behavior: Behavior, subject: &Subject) -> bool {
-        let of_kind = |(_, kind, rule): &&(_, Behavior, PermissionRule)| {
-            *kind == behavior && rules::matches(rule, behavior, subject, self.cwd())
+    fn rules(&self, behavior: Behavior) -> impl Iterator<Item = &PermissionRule> + Clone {
+        let of_kind = move |(_, kind, _): &&(Origin, Behavior, PermissionRule)| *kind == behavior;
+        self.rules.iter().filter(of_kind).map(|(_, _, rule)| rule)
+    }
+
+    /// How far a rule that names paths reaches is for the body to see, where
+    /// it can: inside the working directories no link may lead out of them.
+    fn allowed(&self, subject: &Subject, own: Option<Behavior>) -> Option<Access> {
+        let inside = || {
+            subject
+                .path
+                .as_deref()
+                .is_some_and(|path| self.contains(path))
         };
-        self.rules.iter().any(|entry| of_kind(&entry))
+        match rules::allowed(self.rules(Behavior::Allow), subject, self.cwd()) {
+            Allowed::Path if inside() => Some(Access::WorkingDirectories),
+            Allowed::Path | Allowed::Whole => Some(Access::Granted),
+            Allowed::Not if own == Some(Behavior::Allow) => Some(Access::Granted),
+            Allowed::Not => None,
+        }
+    }
+
+    fn restrained(&self, behavior: Behavior, subject: &Subject) -> Found {
+        self.rules(behavior)
+            .map(|rule| rules::restrains(rule, behavior, subject, self.cwd()))
+            .fold(Found::No, Found::max)
     }
 
     fn cwd(&self) -> &str {

@@ -39,6 +39,46 @@ pub(super) fn contains(directory: &str, path: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
+/// A path pattern of a rule, absolute; one that ends in `/` stands for the
+/// folder and all in it.
+fn pattern(cwd: &str, glob: &str) -> String {
+    let mut pattern = resolve(cwd, glob);
+    if glob.ends_with('/') {
+        pattern.push_str(if pattern.ends_with('/') { "**" } else { "/**" });
+    }
+    pattern
+}
+
+/// Whether the pattern of a rule matches a resolved path.
+pub(super) fn matches(cwd: &str, content: &str, path: &str) -> bool {
+    glob(&pattern(cwd, content), path)
+}
+
+/// Whether it matches the path or a folder that the path lies in.
+pub(super) fn matches_or_holds(cwd: &str, content: &str, path: &str) -> bool {
+    let pattern = pattern(cwd, content);
+    let ends = path.char_indices().filter(|(at, c)| *c == '/' && *at > 0);
+    let folders = ends.filter_map(|(at, _)| path.get(..at));
+    folders.chain([path]).any(|path| glob(&pattern, path))
+}
+
+/// The folder that everything a pattern matches lies in, or the one path it matches.
+pub(super) fn base(cwd: &str, content: &str) -> String {
+    let pattern = pattern(cwd, content);
+    let literal = pattern
+        .split('/')
+        .take_while(|part| !part.contains(['*', '?']));
+    let mut base = String::new();
+    for part in literal.filter(|part| !part.is_empty()) {
+        base.push('/');
+        base.push_str(part);
+    }
+    if base.is_empty() {
+        base.push('/');
+    }
+    base
+}
+
 /// Whether a path glob matches a resolved path: `*` and `?` within one name,
 /// `**` over any number of names. Linear in the path for each `**`.
 pub(super) fn glob(pattern: &str, path: &str) -> bool {

@@ -2,6 +2,7 @@
 
 use crate::persistence::Persistence;
 use crate::refusal::Refusal;
+use crate::settings::Standing;
 use agentx_core::agent::{AgentSession, Config, Output, Provider};
 use agentx_core::correlate::OrphanPolicy;
 use agentx_core::guard::Guard;
@@ -18,6 +19,7 @@ use agentx_core::schema::payload::{
 };
 use agentx_core::schema::permission::PermissionMode;
 use agentx_core::time::{Instant, WallTime};
+use agentx_core::tool::ToolSpec;
 use agentx_providers::provider;
 use agentx_providers::registry::{Descriptor, Entry, Registry};
 use agentx_pump::http1;
@@ -57,6 +59,8 @@ pub(crate) struct Parts<'a> {
     pub(crate) persistence: Persistence,
     /// Home, environment and bounds of the tools.
     pub(crate) tools: ToolboxConfig,
+    /// Settings, further directories, chosen tools.
+    pub(crate) standing: Standing,
 }
 
 impl Parts<'_> {
@@ -98,7 +102,7 @@ impl Parts<'_> {
             http: http1::Limits::DEFAULT,
             seed: u64::from_le_bytes(random()?),
             epoch,
-            persist: None,
+            persist: self.standing.persist.take(),
             store,
             validator: None,
         };
@@ -114,9 +118,11 @@ impl Parts<'_> {
             cwd: self.cwd.clone(),
             provider: self.selected()?,
             initialize: self.initialize()?,
-            tools: self.tools.specs().into(),
+            tools: self.offered().into(),
             system: Some(system_prompt(&self.cwd).into()),
             permission_mode: self.permission_mode,
+            settings: self.standing.layers.clone(),
+            directories: self.standing.directories.clone(),
             host_answers: self.host_answers,
             orphans: OrphanPolicy::Ignore,
             max_turns: self.max_turns,
@@ -133,6 +139,17 @@ impl Parts<'_> {
             hooks: Hooks::default(),
             limits: Limits::default(),
         })
+    }
+
+    /// The tools that the model is told of.
+    fn offered(&self) -> Vec<ToolSpec> {
+        let builtin = agentx_tools::builtin_specs();
+        let mut tools = self.tools.specs();
+        tools.retain(|spec| {
+            self.standing.tools.offers(&spec.name)
+                || !builtin.iter().any(|known| known.name == spec.name)
+        });
+        tools
     }
 
     /// The selected provider as the session tells of it (WIRE-023): the efforts

@@ -14,6 +14,7 @@ use crate::options::OutputFormat;
 use crate::persistence::Persistence;
 use crate::refusal::Refusal;
 use crate::session;
+use crate::settings::Standing;
 use agentx_core::schema::permission::PermissionMode;
 use agentx_providers::registry::{FileFacts, Registry};
 use agentx_pump::world::Stdio;
@@ -67,12 +68,13 @@ pub(crate) fn run(output: OutputFormat) -> Result<u8, Refusal> {
         include_partial_messages: false,
         persistence: Persistence::default(),
         tools: ToolboxConfig::new(home, session::tool_environment()),
+        standing: Standing::default(),
     };
     let (session, world) = parts.compose()?;
     let style = match output {
         OutputFormat::StreamJson => Style::Records,
-        OutputFormat::Text if wants_colour() => Style::Coloured,
-        OutputFormat::Text => Style::Plain,
+        OutputFormat::Text | OutputFormat::Json if wants_colour() => Style::Coloured,
+        OutputFormat::Text | OutputFormat::Json => Style::Plain,
     };
     let unread = Arc::new(OnceLock::new());
     let host = DemoHost::new(style, folder.name(), io::stdout(), Arc::clone(&unread));

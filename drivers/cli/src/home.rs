@@ -3,7 +3,7 @@
 
 use crate::refusal::Refusal;
 use agentx_providers::registry::FileFacts;
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, statat};
+use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
@@ -113,20 +113,14 @@ impl Home {
         })
     }
 
-    /// Refuses a home whose `settings.json` nobody would heed: deny rules that
-    /// have no effect must not look as if they had.
-    ///
-    /// # Errors
-    ///
-    /// When there is such a file.
-    pub(crate) fn refuse_settings(&self) -> Result<(), Refusal> {
-        match statat(&self.folder, "settings.json", AtFlags::SYMLINK_NOFOLLOW) {
-            Err(Errno::NOENT) => Ok(()),
-            _ => Err(Refusal::new(format_args!(
-                "{}: settings are not available yet; move the file away",
-                self.path.join("settings.json").display()
-            ))),
-        }
+    /// The open folder.
+    pub(crate) const fn folder(&self) -> &File {
+        &self.folder
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     fn read(&self, name: &str, limit: u64) -> Result<(Vec<u8>, FileFacts), Refusal> {

@@ -26,6 +26,7 @@ mod prompt;
 mod refusal;
 mod session;
 mod sessions;
+mod settings;
 
 use options::Invocation;
 use refusal::Refusal;

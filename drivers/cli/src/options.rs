@@ -11,7 +11,7 @@ mod words;
 pub(crate) use discovery::ListFormat;
 pub(crate) use plan::{Plan, Source, Terminals};
 pub(crate) use stored::{Question, StoredOptions, Telling, Wanted, Which};
-pub(crate) use words::{InputFormat, OutputFormat, Profile, profile};
+pub(crate) use words::{InputFormat, OutputFormat, Profile, SettingsFlag, ToolChoice, profile};
 
 use crate::refusal::Refusal;
 use agentx_core::schema::Money;
@@ -29,16 +29,7 @@ pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (agentx)\n
 
 /// Options of the contract that this version does not have. They are refused
 /// by name, so that nobody takes them for a typing error.
-const NOT_YET: [&str; 8] = [
-    "--attachment",
-    "--json-schema",
-    "--settings",
-    "--add-dir",
-    "--trust-workspace",
-    "--tools",
-    "--no-tools",
-    "--driver",
-];
+const NOT_YET: [&str; 3] = ["--attachment", "--json-schema", "--driver"];
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -48,6 +39,10 @@ Examples:
       Answer one prompt in the current folder
   git diff | agentx -p \"Review this change\"
       The prompt, a newline, and the text on stdin
+  agentx -p --tools Read,Glob,Grep --output-format json \"Find dead code\"
+      Only look at files; print one JSON document with answer, usage and cost
+  agentx -p --settings '{\"permissions\":{\"allow\":[\"Bash(cargo test:*)\"]}}' \"Fix the test\"
+      Let some commands run without a question
   agentx -p --input-format stream-json --output-format stream-json
       Serve a host program: one JSON record a line, both ways
   agentx -p --continue \"And the tests?\"
@@ -56,11 +51,15 @@ Examples:
       Show the providers of auth.json; with --output-format json for programs
 
 Files:
-  $AGENTX_HOME/auth.json   The providers; mode 0600 in a folder of mode 0700.
+  $AGENTX_HOME/auth.json       The providers; mode 0600 in a folder of mode 0700.
       The shortest one, whose model echoes the prompt:
       {\"version\": 2, \"providers\": [{\"id\": \"play\", \"type\": \"scripted\",
         \"scripted\": {\"model\": \"scripted\", \"from_prompt\": true}}]}
-  $AGENTX_HOME/sessions/   The stored sessions
+  $AGENTX_HOME/settings.json   Permissions and command tools, for all folders
+  .agentx/settings.json        The same for one project, .agentx/settings.local.json
+                               for this machine; heeded with --trust-workspace
+  /etc/agentx/policy.json      The same for this machine, above all others
+  $AGENTX_HOME/sessions/       The stored sessions
 
 Environment:
   AGENTX_HOME      Absolute path of the home folder [default: ~/.agentx]
@@ -95,7 +94,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "FORMAT", value_parser = words::input_format)]
     input_format: Option<InputFormat>,
 
-    /// What stdout carries: text or stream-json [default: text]
+    /// What stdout carries: text, json (one document) or stream-json [default: text]
     #[arg(long, value_name = "FORMAT", value_parser = words::output_format)]
     output_format: Option<OutputFormat>,
 
@@ -115,9 +114,29 @@ pub(crate) struct Options {
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
 
-    /// default, acceptEdits, plan, dontAsk or bypassPermissions
+    /// default, acceptEdits, plan, dontAsk or bypassPermissions [default: as settings say]
     #[arg(long, value_name = "MODE", value_parser = words::permission_mode)]
     permission_mode: Option<PermissionMode>,
+
+    /// Further folder to work in; may be given several times
+    #[arg(long, value_name = "DIR")]
+    add_dir: Vec<PathBuf>,
+
+    /// Settings that go before those of files: a file, or JSON that starts with {
+    #[arg(long, value_name = "FILE|JSON", value_parser = words::settings)]
+    settings: Option<SettingsFlag>,
+
+    /// Heed the settings files of the folder to work in
+    #[arg(long)]
+    trust_workspace: bool,
+
+    /// Built-in tools to offer, separated by commas [default: all]
+    #[arg(long, value_name = "NAMES", value_parser = words::tools)]
+    tools: Option<ToolChoice>,
+
+    /// Offer no built-in tools
+    #[arg(long, conflicts_with = "tools")]
+    no_tools: bool,
 
     /// Which control operations are installed: standalone
     #[arg(long, value_name = "PROFILE", value_parser = words::profile)]
@@ -159,7 +178,7 @@ enum Command {
     /// Play a whole session with a scripted model and real tools
     Demo {
         /// What stdout carries: text or stream-json [default: text]
-        #[arg(long, value_name = "FORMAT", value_parser = words::output_format)]
+        #[arg(long, value_name = "FORMAT", value_parser = words::demo_format)]
         output_format: Option<OutputFormat>,
     },
     #[command(hide = true, disable_help_flag = true)]

@@ -6,7 +6,10 @@ use crate::options::{self, Options, OutputFormat, Plan, Source, Terminals};
 use crate::persistence::Persistence;
 use crate::prompt;
 use crate::refusal::Refusal;
+use crate::settings::{self, Places, Standing, Store};
 use agentx_core::agent::AgentSession;
+use agentx_core::guard::Guard;
+use agentx_core::schema::permission::PermissionMode;
 use agentx_providers::registry::Registry;
 use agentx_pump::signals;
 use agentx_pump::world::{Stdio, World};
@@ -31,12 +34,13 @@ pub(crate) fn run(options: Options) -> Result<u8, Refusal> {
     })?;
     let path = home_path()?;
     let home = Home::open(&path)?;
-    home.refuse_settings()?;
     let (bytes, facts) = home.registry()?;
     let registry = Registry::parse(&bytes, &facts)?;
     let entry = registry.select(plan.provider.as_deref())?;
     let script = entry.script_file();
     let cwd = working_directory(plan.cwd.as_deref())?;
+    let mut standing = standing(&home, &cwd, &registry, &plan)?;
+    let default_mode = standing.layers.default_mode().map(|mode| mode.value);
     // Before anything is said, and before the provider hears of it (WIRE-025).
     let persistence = Persistence::open(&plan.session, &path, &entry.binding(), &cwd)?;
     let parts = Parts {
@@ -46,16 +50,49 @@ pub(crate) fn run(options: Options) -> Result<u8, Refusal> {
         persistence,
         script: script.map(|name| home.script(name)).transpose()?,
         cwd,
-        permission_mode: plan.permission_mode,
+        permission_mode: plan
+            .permission_mode
+            .or(default_mode)
+            .unwrap_or(PermissionMode::Default),
         host_answers: matches!(plan.source, Source::Records { .. }),
         max_turns: plan.max_turns,
         max_budget: plan.max_budget,
         replay_user_messages: plan.replay_user_messages,
         include_partial_messages: plan.include_partial_messages,
-        tools: ToolboxConfig::new(path, tool_environment()),
+        tools: ToolboxConfig {
+            commands: std::mem::take(&mut standing.commands),
+            ..ToolboxConfig::new(path, tool_environment())
+        },
+        standing,
     };
     let (session, world) = parts.compose()?;
     Ok(drive(session, world, stdio(plan)?))
+}
+
+/// What settings and the command line say about permissions and tools.
+fn standing(home: &Home, cwd: &str, registry: &Registry, plan: &Plan) -> Result<Standing, Refusal> {
+    let cwd = Path::new(cwd);
+    let keys = registry.credentials().map(|key| key.expose());
+    let keys = Guard::new(keys).map_err(Refusal::new)?;
+    let places = Places {
+        home,
+        cwd,
+        policy: Path::new(settings::POLICY),
+        flag: plan.settings.as_ref(),
+        trusted: plan.trust_workspace,
+        keys: &keys,
+    };
+    let mut loaded = places.load()?;
+    let commands = loaded.check()?;
+    loaded.notes.iter().for_each(crate::complain);
+    let store = Store::new(home, cwd, keys.clone()).map_err(Refusal::new)?;
+    Ok(Standing {
+        layers: loaded.layers,
+        directories: settings::directories(&plan.add_dirs)?,
+        tools: plan.tools.clone(),
+        commands,
+        persist: Some(Box::new(move |updates| store.persist(updates))),
+    })
 }
 
 /// What every session begins with: logs and signals.
@@ -139,6 +176,7 @@ fn stdio(plan: Plan) -> Result<Stdio, Refusal> {
                     prompts,
                     terminal: io::stdout().is_terminal(),
                 },
+                OutputFormat::Json => Stdio::Document { prompts },
                 OutputFormat::StreamJson => Stdio::Records {
                     prompts,
                     stdin: false,

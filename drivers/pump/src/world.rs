@@ -73,6 +73,11 @@ pub enum Stdio {
         /// then shown and not obeyed. Elsewhere the text stays as it is.
         terminal: bool,
     },
+    /// These prompts; the `result` record of each turn goes to stdout, and no other.
+    Document {
+        /// Prompts, run in order.
+        prompts: Vec<String>,
+    },
     /// A host in this process, such as a demo.
     Host(Box<dyn Host>),
 }
@@ -82,6 +87,7 @@ impl std::fmt::Debug for Stdio {
         f.write_str(match self {
             Self::Records { .. } => "Records",
             Self::Text { .. } => "Text",
+            Self::Document { .. } => "Document",
             Self::Host(_) => "Host",
         })
     }

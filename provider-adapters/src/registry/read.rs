@@ -10,7 +10,7 @@ use crate::limits::{
     API_VERSION_BYTES, DECLARED_TOKENS, DEFAULT_TOKENS, FILE_NAME_BYTES, NAME_BYTES, PATH_BYTES,
     REGISTRY_BYTES, REGISTRY_ENTRIES, URL_BYTES,
 };
-use crate::strict::{self, Fault, Fields};
+use agentx_core::json::closed::{self, Fault, Fields};
 use agentx_core::json::{ScanLimits, Scanner, Value};
 use std::sync::Arc;
 
@@ -82,7 +82,7 @@ fn read_entry(value: Value<'_>, place: &str) -> Result<Entry, Fault> {
         let value = object
             .get(name)
             .ok_or_else(|| Fault::new(&member(name), "missing"))?;
-        strict::text(value, &member(name))
+        closed::text(value, &member(name))
     };
     let id = need("id")?;
     rules::check_id(&id).map_err(|what| Fault::new(&member("id"), what))?;
@@ -144,7 +144,7 @@ fn read_efforts(fields: &Fields<'_>) -> Result<Efforts, Fault> {
     reasoning.need("efforts")?;
     let mut efforts: Vec<Arc<str>> = Vec::new();
     for (value, place) in reasoning.array("efforts")? {
-        let word = strict::text(value, &place)?;
+        let word = closed::text(value, &place)?;
         if !EFFORTS.contains(&word.as_str()) {
             return Err(Fault::new(
                 &place,

@@ -4,7 +4,7 @@
 //! notes that the agent adds on the user's side are no prompts.
 
 use super::turn::Turn;
-use crate::strict::Fields;
+use agentx_core::json::closed::Fields;
 use agentx_core::json::{ScanLimits, Scanner};
 use agentx_core::model::{Message, ModelRequest};
 

@@ -1,7 +1,7 @@
 //! One scripted answer.
 
 use crate::failure;
-use crate::strict::{self, Fault, Fields};
+use agentx_core::json::closed::{self, Fault, Fields};
 use agentx_core::json::{RawJson, Value};
 use agentx_core::model::{Delta, ErrorCategory, ModelFailure, ModelOutcome, StopReason, Usage};
 use std::time::Duration;
@@ -65,7 +65,7 @@ impl Turn {
         let texts_of = |name| {
             let items = fields.array(name)?.into_iter();
             items
-                .map(|(value, place)| strict::text(value, &place))
+                .map(|(value, place)| closed::text(value, &place))
                 .collect::<Result<Vec<_>, _>>()
         };
         let calls = fields.array("tool_calls")?.into_iter();

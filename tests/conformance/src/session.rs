@@ -15,6 +15,7 @@ use agentx_core::json::RawJson;
 use agentx_core::limits::Limits;
 use agentx_core::machine::{Machine as _, Misuse};
 use agentx_core::model::{Delta, ModelFailure, ModelOutcome, ModelRequest, StopReason, Usage};
+use agentx_core::policy::Layers;
 use agentx_core::schema::outbound::{ApiKeySource, ReasoningCapabilities};
 use agentx_core::schema::payload::{InitializePayload, InitializeSession, ProviderIdentity};
 use agentx_core::schema::permission::PermissionMode;
@@ -67,6 +68,8 @@ pub fn config() -> Config {
         .into(),
         system: None,
         permission_mode: PermissionMode::Default,
+        settings: Layers::new(),
+        directories: Vec::new(),
         host_answers: true,
         orphans: OrphanPolicy::Ignore,
         max_turns: None,

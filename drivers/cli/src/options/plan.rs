@@ -1,6 +1,6 @@
 //! What options mean together.
 
-use super::{InputFormat, Options, OutputFormat, Wanted};
+use super::{InputFormat, Options, OutputFormat, SettingsFlag, ToolChoice, Wanted};
 use crate::refusal::Refusal;
 use agentx_core::schema::Money;
 use agentx_core::schema::permission::PermissionMode;
@@ -28,8 +28,16 @@ pub(crate) struct Plan {
     pub(crate) effort: Option<String>,
     /// Folder to work in.
     pub(crate) cwd: Option<PathBuf>,
-    /// Permission mode at the start.
-    pub(crate) permission_mode: PermissionMode,
+    /// Further folders to work in.
+    pub(crate) add_dirs: Vec<PathBuf>,
+    /// Permission mode at the start; else settings choose it.
+    pub(crate) permission_mode: Option<PermissionMode>,
+    /// Settings of the command line.
+    pub(crate) settings: Option<SettingsFlag>,
+    /// Whether settings of the folder to work in count.
+    pub(crate) trust_workspace: bool,
+    /// Which built-in tools are offered.
+    pub(crate) tools: ToolChoice,
     /// Model requests that one prompt may take (DEC-40).
     pub(crate) max_turns: Option<u32>,
     /// Money that the process may spend (DEC-40).
@@ -69,7 +77,7 @@ impl Options {
         let input = self.input_format.unwrap_or_default();
         let output = self.output_format.unwrap_or_default();
         let source = match (input, output) {
-            (InputFormat::StreamJson, OutputFormat::Text) => {
+            (InputFormat::StreamJson, OutputFormat::Text | OutputFormat::Json) => {
                 return Err(Refusal::new(
                     "--input-format stream-json needs --output-format stream-json",
                 ));
@@ -96,7 +104,14 @@ impl Options {
             provider: self.provider,
             effort: self.effort,
             cwd: self.cwd,
-            permission_mode: self.permission_mode.unwrap_or(PermissionMode::Default),
+            add_dirs: self.add_dir,
+            permission_mode: self.permission_mode,
+            settings: self.settings,
+            trust_workspace: self.trust_workspace,
+            tools: match self.tools {
+                _ if self.no_tools => ToolChoice::Only(Vec::new()),
+                chosen => chosen.unwrap_or_default(),
+            },
             max_turns: self.max_turns,
             max_budget: self.max_budget_usd,
             replay_user_messages: self.replay_user_messages,

@@ -44,8 +44,16 @@ fn every_option_reaches_the_plan() {
         "low",
         "--cwd",
         "sub",
+        "--add-dir",
+        "/data",
+        "--add-dir=more",
         "--permission-mode",
         "acceptEdits",
+        "--settings",
+        "my.json",
+        "--trust-workspace",
+        "--tools",
+        "Read, Bash",
         "--profile",
         "standalone",
         "--max-turns",
@@ -67,7 +75,11 @@ fn every_option_reaches_the_plan() {
         provider: Some("east".into()),
         effort: Some("low".into()),
         cwd: Some("sub".into()),
-        permission_mode: PermissionMode::AcceptEdits,
+        add_dirs: vec!["/data".into(), "more".into()],
+        permission_mode: Some(PermissionMode::AcceptEdits),
+        settings: Some(SettingsFlag::File("my.json".into())),
+        trust_workspace: true,
+        tools: ToolChoice::Only(vec!["Read".into(), "Bash".into()]),
         max_turns: Some(7),
         max_budget: Some(Money(500_000_000_000)),
         replay_user_messages: true,
@@ -185,16 +197,11 @@ fn what_is_not_there_yet_is_refused_by_name() {
         let joined = format!("{name}=x");
         assert_eq!(refused(&[&joined]), format!("{name} is not available yet"));
     }
-    for (option, word, next) in [
-        ("--output-format", "json", "text or stream-json"),
-        ("--profile", "reference", "standalone"),
-    ] {
-        let text = refused(&[option, word]);
-        assert!(
-            text.contains(&format!("{word} is not available yet; expected {next}")),
-            "{text}"
-        );
-    }
+    let text = refused(&["--profile", "reference"]);
+    assert!(
+        text.contains("reference is not available yet; expected standalone"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -218,7 +225,20 @@ fn what_nobody_knows_is_refused_with_what_was_expected() {
     );
     for (arguments, expected) in [
         (["--input-format", "json"], "expected text or stream-json"),
-        (["--output-format", "xml"], "expected text or stream-json"),
+        (
+            ["--output-format", "xml"],
+            "expected text, json or stream-json",
+        ),
+        (
+            ["--settings", ""],
+            "expected a file, or JSON that starts with {",
+        ),
+        (
+            ["--tools", "Read,Reed"],
+            "there is no built-in tool \"Reed\"; expected some of Read,Glob,Grep,CurrentTime,Write,Edit,Bash, or --no-tools",
+        ),
+        (["--tools", ""], "a name is missing; expected some of Read,"),
+        (["--tools", "Read,,Bash"], "a name is missing; expected"),
         (["--profile", "x"], "expected standalone"),
         (
             ["--permission-mode", "auto"],
@@ -247,6 +267,10 @@ fn nothing_may_be_said_twice() {
         ("--effort", Some("low")),
         ("--cwd", Some("/")),
         ("--permission-mode", Some("plan")),
+        ("--settings", Some("{}")),
+        ("--trust-workspace", None),
+        ("--tools", Some("Read")),
+        ("--no-tools", None),
         ("--profile", Some("standalone")),
         ("--max-turns", Some("1")),
         ("--max-budget-usd", Some("1")),
@@ -261,6 +285,42 @@ fn nothing_may_be_said_twice() {
             "{option}: {text}"
         );
     }
+}
+
+#[test]
+fn tools_are_chosen_or_switched_off() {
+    let chosen = |arguments: &[&str]| plan(arguments, PIPES).map(|plan| plan.tools);
+    assert_eq!(chosen(&["x"]), Ok(ToolChoice::All));
+    assert_eq!(chosen(&["--no-tools", "x"]), Ok(ToolChoice::Only(vec![])));
+    assert!(ToolChoice::All.offers("Bash"));
+    let text = refused(&["--tools", "Read", "--no-tools", "x"]);
+    assert!(text.contains("cannot be used with"), "{text}");
+}
+
+#[test]
+fn settings_are_a_file_or_json() {
+    for (value, expected) in [
+        ("a.json", SettingsFlag::File("a.json".into())),
+        (" {}", SettingsFlag::Text(" {}".into())),
+        ("{", SettingsFlag::Text("{".into())),
+        ("[]", SettingsFlag::File("[]".into())),
+    ] {
+        let plan = plan(&["--settings", value, "x"], PIPES).unwrap();
+        assert_eq!(plan.settings, Some(expected));
+    }
+}
+
+#[test]
+fn one_document_is_for_one_prompt() {
+    let plan_of = |arguments: &[&str]| plan(arguments, SCREEN);
+    let json = plan_of(&["--output-format", "json", "x"]).unwrap();
+    assert_eq!(json.output, OutputFormat::Json);
+    let fault = plan_of(&["--input-format", "stream-json", "--output-format", "json"]);
+    assert_eq!(
+        fault.unwrap_err().to_string(),
+        "--input-format stream-json needs --output-format stream-json"
+    );
+    assert!(refused(&["demo", "--output-format", "json"]).contains("expected text or stream-json"));
 }
 
 #[test]

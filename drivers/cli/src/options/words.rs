@@ -1,6 +1,7 @@
 //! Words that options and variables take, and what is said about others.
 
 use agentx_core::schema::permission::PermissionMode;
+use std::path::PathBuf;
 
 /// What stdin carries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,8 +19,39 @@ pub(crate) enum OutputFormat {
     /// Answers as text.
     #[default]
     Text,
+    /// The result as one document.
+    Json,
     /// Records.
     StreamJson,
+}
+
+/// The value of `--settings`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum SettingsFlag {
+    /// The settings themselves.
+    Text(String),
+    /// A file that holds them.
+    File(PathBuf),
+}
+
+/// Which built-in tools are offered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ToolChoice {
+    /// All there are.
+    #[default]
+    All,
+    /// Those with these names.
+    Only(Vec<String>),
+}
+
+impl ToolChoice {
+    /// Whether the tool of this name is offered.
+    pub(crate) fn offers(&self, name: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(names) => names.iter().any(|chosen| chosen == name),
+        }
+    }
 }
 
 /// Which control operations are installed (configuration, "Profiles").
@@ -41,10 +73,53 @@ pub(super) fn input_format(word: &str) -> Result<InputFormat, String> {
 pub(super) fn output_format(word: &str) -> Result<OutputFormat, String> {
     match word {
         "text" => Ok(OutputFormat::Text),
+        "json" => Ok(OutputFormat::Json),
         "stream-json" => Ok(OutputFormat::StreamJson),
-        "json" => Err("json is not available yet; expected text or stream-json".into()),
+        _ => Err("expected text, json or stream-json".into()),
+    }
+}
+
+/// The demo shows itself, so there is no one result of it.
+pub(super) fn demo_format(word: &str) -> Result<OutputFormat, String> {
+    match word {
+        "text" => Ok(OutputFormat::Text),
+        "stream-json" => Ok(OutputFormat::StreamJson),
         _ => Err("expected text or stream-json".into()),
     }
+}
+
+/// JSON starts with a brace, everything else is a path.
+pub(super) fn settings(value: &str) -> Result<SettingsFlag, String> {
+    if value.is_empty() {
+        return Err("expected a file, or JSON that starts with {".into());
+    }
+    Ok(if value.trim_start().starts_with('{') {
+        SettingsFlag::Text(value.to_owned())
+    } else {
+        SettingsFlag::File(value.into())
+    })
+}
+
+/// Names of built-in tools, separated by commas.
+pub(super) fn tools(value: &str) -> Result<ToolChoice, String> {
+    let specs = agentx_tools::builtin_specs();
+    let known: Vec<&str> = specs.iter().map(|spec| &*spec.name).collect();
+    let mut names = Vec::new();
+    for name in value.split(',').map(str::trim) {
+        if !known.contains(&name) {
+            let what = if name.is_empty() {
+                "a name is missing".to_owned()
+            } else {
+                format!("there is no built-in tool {name:?}")
+            };
+            return Err(format!(
+                "{what}; expected some of {}, or --no-tools",
+                known.join(",")
+            ));
+        }
+        names.push(name.to_owned());
+    }
+    Ok(ToolChoice::Only(names))
 }
 
 pub(crate) fn profile(word: &str) -> Result<Profile, String> {

@@ -142,19 +142,6 @@ fn a_provider_is_chosen_once_for_the_process() {
 }
 
 #[test]
-fn settings_that_nobody_would_heed_are_refused() {
-    let expected = "HOME/settings.json: settings are not available yet; move the file away";
-    assert_eq!(
-        refused(|world| world.write_private("settings.json", "{}")),
-        expected
-    );
-    assert_eq!(
-        refused(|world| symlink("nowhere", world.home().join("settings.json")).unwrap()),
-        expected
-    );
-}
-
-#[test]
 fn a_script_file_is_read_with_the_same_care() {
     let entries = json!([{
         "id": "main", "type": "scripted",

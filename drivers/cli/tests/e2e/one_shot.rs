@@ -95,6 +95,31 @@ fn records_of_one_prompt_without_a_host() {
     assert!(!world.work().join("a").exists());
 }
 
+#[test]
+fn one_document_tells_how_the_prompt_ended() {
+    let world = World::scripted();
+    let run = |prompt: &str| world.run(&["-p", "--output-format", "json", prompt], "");
+    let outcome = run("hi");
+    assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
+    let [result] = outcome.records().try_into().unwrap();
+    assert_eq!(result["subtype"], "success");
+    assert_eq!(result["result"], "echo: hi");
+    assert_eq!(result["num_turns"], 1);
+    assert_eq!(result["session_id"].as_str().unwrap().len(), 36);
+    // A tool that ran leaves no record of its own.
+    let calls = json!([{"name": "CurrentTime", "input": {}}]);
+    let outcome = run(&script(&json!([{"tool_calls": calls}, {"text": "done"}])));
+    assert_eq!(outcome.records()[0]["result"], "done");
+    assert_eq!(outcome.records().len(), 1);
+    let outcome = run(&script(
+        &json!([{"error": {"status": 401, "message": "who"}}]),
+    ));
+    assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(1), ""));
+    let [result] = outcome.records().try_into().unwrap();
+    assert_eq!(result["subtype"], "error_during_execution");
+    assert_eq!(result["is_error"], true);
+}
+
 // covers: DEC-41, DEC-42
 #[test]
 fn an_answer_that_is_cut_at_its_limit_says_so_on_stderr() {

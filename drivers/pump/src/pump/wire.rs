@@ -35,6 +35,9 @@ impl std::fmt::Debug for Streams {
     }
 }
 
+/// How the record begins that tells how a turn ended.
+const RESULT: &[u8] = br#"{"type":"result","#;
+
 /// The host of this process stands for stdin and stdout, or neither does.
 pub(super) enum Wire {
     Records {
@@ -45,6 +48,9 @@ pub(super) enum Wire {
     Text {
         writer: Writer,
         terminal: bool,
+    },
+    Document {
+        writer: Writer,
     },
     /// Gone once it has failed.
     Host(Option<Box<dyn Host>>),
@@ -83,13 +89,17 @@ impl Wire {
                 let writer = writer()?;
                 (Self::Text { writer, terminal }, prompts)
             }
+            Stdio::Document { prompts } => (Self::Document { writer: writer()? }, prompts),
             Stdio::Host(host) => (Self::Host(Some(host)), Vec::new()),
         })
     }
 
     /// Whether the input is over after the prompts that came with the wire.
     pub(super) const fn is_one_shot(&self) -> bool {
-        matches!(self, Self::Text { .. } | Self::Records { gate: None, .. })
+        matches!(
+            self,
+            Self::Text { .. } | Self::Document { .. } | Self::Records { gate: None, .. }
+        )
     }
 
     /// Passes a record on. What a host in this process says to it is posted, as
@@ -101,7 +111,11 @@ impl Wire {
                 writer.send(record);
                 Fate::Queued
             }
-            Self::Text { .. } => Fate::Taken,
+            Self::Document { writer } if record.starts_with(RESULT) => {
+                writer.send(record);
+                Fate::Queued
+            }
+            Self::Text { .. } | Self::Document { .. } => Fate::Taken,
             Self::Host(slot) => {
                 let Some(mut host) = slot.take() else {
                     return Fate::Taken;
@@ -135,7 +149,9 @@ impl Wire {
     /// What writes to stdout, where something does.
     pub(super) const fn writer(&mut self) -> Option<&mut Writer> {
         match self {
-            Self::Records { writer, .. } | Self::Text { writer, .. } => Some(writer),
+            Self::Records { writer, .. }
+            | Self::Text { writer, .. }
+            | Self::Document { writer } => Some(writer),
             Self::Host(_) => None,
         }
     }

@@ -16,6 +16,7 @@ mod permission;
 mod queue;
 mod records;
 mod scenarios;
+mod settings;
 mod store;
 mod tools;
 mod turns;

@@ -1,0 +1,209 @@
+//! Settings files: where they are, which of them count, and how answers of a
+//! host get into them (configuration, "`settings.json`").
+//!
+//! What a file says is read by `agentx_core::policy`; here are the files.
+
+mod check;
+mod file;
+mod store;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use store::Store;
+
+use crate::home::Home;
+use crate::options::{SettingsFlag, ToolChoice};
+use crate::refusal::Refusal;
+use agentx_core::guard::Guard;
+use agentx_core::policy::{Layer, Layers, Settings};
+use agentx_pump::world::Persist;
+use agentx_tools::CommandTools;
+use file::Rules;
+use rustix::fs::CWD;
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+
+/// The machine's policy.
+pub(crate) const POLICY: &str = "/etc/agentx/policy.json";
+
+/// The folder of a project's settings.
+const PROJECT: &str = ".agentx";
+
+/// The user's settings.
+const USER: &str = "settings.json";
+
+/// A project's settings.
+const SHARED: &str = "settings.json";
+
+/// A project's settings for this machine.
+const LOCAL: &str = "settings.local.json";
+
+/// What the command line and settings say about permissions and tools.
+#[derive(Default)]
+pub(crate) struct Standing {
+    /// Settings of all layers.
+    pub(crate) layers: Layers,
+    /// Further working directories of the command line, absolute.
+    pub(crate) directories: Vec<String>,
+    /// Which built-in tools are offered.
+    pub(crate) tools: ToolChoice,
+    /// Command tools of the settings.
+    pub(crate) commands: CommandTools,
+    /// Stores what answers of a host say.
+    pub(crate) persist: Option<Persist>,
+}
+
+impl std::fmt::Debug for Standing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Standing")
+            .field("layers", &self.layers)
+            .field("directories", &self.directories)
+            .field("tools", &self.tools)
+            .field("commands", &self.commands)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Where settings are looked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Places<'a> {
+    /// The home folder.
+    pub(crate) home: &'a Home,
+    /// The working directory, absolute.
+    pub(crate) cwd: &'a Path,
+    /// The machine's policy.
+    pub(crate) policy: &'a Path,
+    /// What `--settings` says.
+    pub(crate) flag: Option<&'a SettingsFlag>,
+    /// Whether settings of the working directory count.
+    pub(crate) trusted: bool,
+    /// Keys that no message may show.
+    pub(crate) keys: &'a Guard,
+}
+
+/// Settings of all layers.
+#[derive(Debug, Default)]
+pub(crate) struct Loaded {
+    /// The settings.
+    pub(crate) layers: Layers,
+    /// What is worth a line on stderr.
+    pub(crate) notes: Vec<String>,
+    /// What the files are called in messages.
+    names: BTreeMap<Layer, String>,
+    keys: Guard,
+}
+
+impl Places<'_> {
+    /// Reads every layer.
+    ///
+    /// # Errors
+    ///
+    /// The first file that cannot be read or breaks a rule, and what is wrong.
+    pub(crate) fn load(&self) -> Result<Loaded, Refusal> {
+        let mut loaded = Loaded {
+            keys: self.keys.clone(),
+            ..Loaded::default()
+        };
+        let name = self.home.path().join(USER);
+        let file = file::read(self.home.folder(), Path::new(USER), Rules::OfUser);
+        loaded.take(Layer::User, name.display(), file)?;
+        self.load_project(&mut loaded)?;
+        match self.flag {
+            None => {}
+            Some(SettingsFlag::Text(text)) => {
+                let text = Ok(Some(text.clone().into_bytes()));
+                loaded.take(Layer::Flag, "--settings", text)?;
+            }
+            Some(SettingsFlag::File(path)) => {
+                let name = format!("--settings {}", path.display());
+                let file = file::read(CWD, path, Rules::Chosen);
+                let file = file.and_then(|found| match found {
+                    Some(bytes) => Ok(Some(bytes)),
+                    None => Err("no such file".to_owned()),
+                });
+                loaded.take(Layer::Flag, name, file)?;
+            }
+        }
+        let file = file::read(CWD, self.policy, Rules::OfMachine);
+        loaded.take(Layer::Policy, self.policy.display(), file)?;
+        Ok(loaded)
+    }
+
+    /// The two layers of a project. Those of a workspace that is not trusted
+    /// are not even read; that they are there is told.
+    fn load_project(&self, loaded: &mut Loaded) -> Result<(), Refusal> {
+        let path = self.cwd.join(PROJECT);
+        let folder = match file::project(self.cwd) {
+            Ok(Some(folder)) if !file::same(&folder, self.home.folder()) => folder,
+            // A home folder right here holds the user's settings, not a project's.
+            Ok(_) => return Ok(()),
+            Err(_) if !self.trusted => return Ok(()),
+            Err(fault) => return Err(refusal(path.display(), fault)),
+        };
+        let files = [(Layer::Project, SHARED), (Layer::Local, LOCAL)];
+        if self.trusted {
+            for (layer, name) in files {
+                let file = file::read(&folder, Path::new(name), Rules::OfProject);
+                loaded.take(layer, path.join(name).display(), file)?;
+            }
+            return Ok(());
+        }
+        let there = files.iter().filter(|(_, name)| file::exists(&folder, name));
+        let there: Vec<String> = there
+            .map(|(_, name)| path.join(name).display().to_string())
+            .collect();
+        if !there.is_empty() {
+            loaded.notes.push(format!(
+                "note: {} not heeded without --trust-workspace: {}",
+                if there.len() == 1 {
+                    "settings file"
+                } else {
+                    "settings files"
+                },
+                there.join(", ")
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl Loaded {
+    fn take(
+        &mut self,
+        layer: Layer,
+        name: impl Display,
+        file: Result<Option<Vec<u8>>, String>,
+    ) -> Result<(), Refusal> {
+        let Some(bytes) = file.map_err(|fault| refusal(&name, fault))? else {
+            return Ok(());
+        };
+        let settings =
+            Settings::read_guarded(&bytes, &self.keys).map_err(|fault| refusal(&name, fault))?;
+        self.layers.set(layer, settings);
+        self.names.insert(layer, name.to_string());
+        Ok(())
+    }
+}
+
+fn refusal(name: impl Display, fault: impl Display) -> Refusal {
+    Refusal::new(format_args!("{name}: {fault}"))
+}
+
+/// Directories of `--add-dir`, absolute and without links.
+///
+/// # Errors
+///
+/// One that is no folder.
+pub(crate) fn directories(told: &[PathBuf]) -> Result<Vec<String>, Refusal> {
+    let found = told.iter().map(|path| {
+        let name = format!("--add-dir {}", path.display());
+        let found = path.canonicalize().map_err(|error| refusal(&name, error))?;
+        if !found.is_dir() {
+            return Err(refusal(&name, "not a folder"));
+        }
+        let text = found.into_os_string().into_string();
+        text.map_err(|_| refusal(&name, "the path is no UTF-8"))
+    });
+    found.collect()
+}

@@ -1,0 +1,161 @@
+use super::*;
+use agentx_core::schema::permission::{Behavior, PermissionMode};
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+/// A home folder, a working folder and a policy that are gone afterwards.
+struct Machine {
+    root: tempfile::TempDir,
+}
+
+impl Machine {
+    fn new() -> Self {
+        let machine = Self {
+            root: tempfile::tempdir().unwrap(),
+        };
+        for folder in ["home", "work/.agentx", "etc"] {
+            fs::create_dir_all(machine.path(folder)).unwrap();
+        }
+        machine
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        path
+    }
+
+    fn load(&self, flag: Option<&SettingsFlag>, trusted: bool) -> Result<Loaded, String> {
+        let places = Places {
+            home: &Home::open(&self.path("home")).unwrap(),
+            cwd: &self.path("work"),
+            policy: &self.path("etc/policy.json"),
+            flag,
+            trusted,
+            keys: &Guard::default(),
+        };
+        places.load().map_err(|refusal| refusal.to_string())
+    }
+}
+
+fn allow(rule: &str) -> String {
+    format!(r#"{{"permissions":{{"defaultMode":"plan","allow":["{rule}"]}}}}"#)
+}
+
+#[test]
+fn five_layers_stand_low_to_high() {
+    let machine = Machine::new();
+    machine.write("home/settings.json", &allow("User"));
+    machine.write("work/.agentx/settings.json", &allow("Project"));
+    machine.write("work/.agentx/settings.local.json", &allow("Local"));
+    machine.write(
+        "etc/policy.json",
+        r#"{"permissions":{"defaultMode":"dontAsk","allow":["Policy"]}}"#,
+    );
+    let flag = SettingsFlag::Text(allow("Flag"));
+    let names = |trusted| {
+        let loaded = machine.load(Some(&flag), trusted).unwrap();
+        let rules = loaded.layers.rules(Behavior::Allow);
+        let names: Vec<_> = rules.map(|rule| rule.value.tool_name.clone()).collect();
+        assert_eq!(
+            loaded.layers.default_mode().map(|mode| mode.value),
+            Some(PermissionMode::DontAsk)
+        );
+        (names, loaded.notes.len())
+    };
+    let all = ["User", "Project", "Local", "Flag", "Policy"].map(String::from);
+    assert_eq!(names(true), (all.to_vec(), 0));
+    let mut others = all.to_vec();
+    others.drain(1..3);
+    assert_eq!(names(false), (others, 1));
+}
+
+#[test]
+fn without_files_there_are_no_settings() {
+    let machine = Machine::new();
+    let loaded = machine.load(None, true).unwrap();
+    assert_eq!(loaded.layers, Layers::new());
+    assert_eq!(loaded.notes, Vec::<String>::new());
+}
+
+#[test]
+fn a_policy_that_cannot_be_trusted_or_read_is_refused() {
+    let machine = Machine::new();
+    let path = machine.write("etc/policy.json", "{\"permissions\":1}");
+    let refused = |fault: &str| {
+        let expected = format!("{}: {fault}", path.display());
+        assert_eq!(machine.load(None, false).unwrap_err(), expected);
+    };
+    refused("permissions: an object is expected");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
+    refused("mode 0666, others than its owner may write it");
+    fs::remove_file(&path).unwrap();
+    symlink("nowhere", &path).unwrap();
+    refused("a symbolic link, expected a regular file");
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    refused("not a regular file");
+}
+
+#[test]
+fn settings_are_held_against_the_tools() {
+    let machine = Machine::new();
+    let checked = |text: &str| {
+        let flag = SettingsFlag::Text(text.to_owned());
+        let mut loaded = machine.load(Some(&flag), false).unwrap();
+        let checked = loaded.check().map_err(|refusal| refusal.to_string());
+        checked.map(|_| loaded.notes)
+    };
+    let tool = |name: &str| {
+        format!(
+            r#""tools":[{{"name":"{name}","description":"","input_schema":{{"type":"object"}},"command":["c"]}}]"#
+        )
+    };
+    let own = format!(
+        r#"{{"permissions":{{"allow":["lookup","Bash(ls)","Grep(src/**)","mcp__x"]}},{}}}"#,
+        tool("lookup")
+    );
+    assert_eq!(checked(&own), Ok(vec![]));
+    assert_eq!(
+        checked(r#"{"permissions":{"allow":["Read"],"ask":["Write","lookup"]}}"#),
+        Ok(vec![
+            "warning: --settings: permissions.ask[1]: no tool has the name \"lookup\"".to_owned()
+        ])
+    );
+    assert_eq!(
+        checked(&format!("{{{}}}", tool("Bash"))),
+        Err("--settings: tools[0].name: Bash is a built-in tool".into())
+    );
+    for rule in ["CurrentTime(UTC)", "lookup(x:*)"] {
+        assert_eq!(
+            checked(&format!(
+                r#"{{"permissions":{{"deny":["{rule}"]}},{}}}"#,
+                tool("lookup")
+            )),
+            Err(format!(
+                "--settings: permissions.deny[0]: rule \"{rule}\": brackets are for Bash and for tools that name a path"
+            ))
+        );
+    }
+}
+
+#[test]
+fn further_directories_are_absolute_and_without_links() {
+    let machine = Machine::new();
+    symlink(machine.path("etc"), machine.path("link")).unwrap();
+    let found = directories(&[machine.path("link"), machine.path("work/../home")]).unwrap();
+    let real = |name: &str| {
+        machine
+            .path(name)
+            .canonicalize()
+            .unwrap()
+            .display()
+            .to_string()
+    };
+    assert_eq!(found, [real("etc"), real("home")]);
+}
