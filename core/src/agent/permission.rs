@@ -76,7 +76,7 @@ impl AgentSession {
             ..call.clone()
         };
         let question = match (said.decision, self.policy.judge(&tool, &call.input)) {
-            (Decision::Allow(_), _) => {
+            (Decision::Allow(_), _) if !self.policy.may_forbid(&tool, &call.input) => {
                 if let Some(reason) = self.policy.forbids(&tool, &call.input) {
                     return Some(self.deny(place, &call, reason.to_string()));
                 }
