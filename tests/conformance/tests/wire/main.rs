@@ -14,6 +14,7 @@ mod output;
 mod partial;
 mod permission;
 mod queue;
+mod race;
 mod records;
 mod scenarios;
 mod settings;
