@@ -277,7 +277,7 @@ impl AgentSession {
                 Ok(_) => HookOutcome::Success,
                 Err(_) => HookOutcome::Error,
             };
-            self.send(&records::hook_response(identity, report, outcome));
+            self.tell_hook_ended(identity, &report, outcome);
         }
         let (Some(group), nth) = (run.group, run.nth) else {
             return;
@@ -292,6 +292,11 @@ impl AgentSession {
                 self.gathered(occasion, combined);
             }
         }
+    }
+
+    fn tell_hook_ended(&mut self, hook: HookIdentity, report: &HookReport, outcome: HookOutcome) {
+        let record = records::hook_response(hook, report, outcome, |text| self.safe(text));
+        self.send(&record);
     }
 
     /// Nobody waits for the hooks of this group any more; they run on.
@@ -424,8 +429,7 @@ impl AgentSession {
             self.cancel_effect(id);
             if let Some(identity) = self.hooks.runs.remove(&id).and_then(|run| run.identity) {
                 let report = HookReport::failed("");
-                let outcome = HookOutcome::Cancelled;
-                self.send(&records::hook_response(identity, report, outcome));
+                self.tell_hook_ended(identity, &report, HookOutcome::Cancelled);
             }
         }
         self.hooks.gatherings.retain(|group, gathering| {

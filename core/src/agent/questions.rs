@@ -224,7 +224,7 @@ impl AgentSession {
                 PermissionAnswer::parse(payload.as_ref()).map_err(|fault| fault.to_string())
             }
             ResponseBody::Error { message, .. } => Err(message),
-            ResponseBody::Invalid { reason } => Err(reason.to_string()),
+            ResponseBody::Invalid { reason } => Err(reason),
         };
         let event = match answer {
             Ok(PermissionAnswer::Allow(allow)) => RaceEvent::HostAllows(allow),
@@ -312,7 +312,7 @@ impl AgentSession {
     /// An input that hooks made is checked and judged again (DEC-18), and no
     /// hook lifts a rule that denies (DEC-31).
     fn hooks_allow(
-        &mut self,
+        &self,
         question: &Question,
         input: Option<RawJson>,
     ) -> Result<Option<RawJson>, String> {
@@ -391,7 +391,8 @@ impl AgentSession {
     /// Denies every open question to the host because the input ended (WIRE-008,
     /// DEC-37).
     pub(super) fn close_questions(&mut self) {
-        for pending in self.waiters.abort_all() {
+        let open = self.waiters.abort_all();
+        for pending in open {
             let why = "the permission stream closed before an answer came.".to_string();
             self.race(pending.waiter.question, RaceEvent::HostFailed(why));
         }

@@ -244,20 +244,21 @@ pub(super) const fn stream_event(event: MessageEvent) -> Outbound {
     })
 }
 
-/// How a hook ended. `report` has been cut and redacted.
+/// How a hook ended. `safe` takes credentials out of what it wrote, which may
+/// spell one where the two streams meet.
 pub(super) fn hook_response(
     hook: HookIdentity,
-    report: HookReport,
+    report: &HookReport,
     outcome: HookOutcome,
+    safe: impl Fn(&str) -> String,
 ) -> Outbound {
-    let exit_code = report.status().map(u64::from);
-    let HookReport { stdout, stderr, .. } = report;
+    let (stdout, stderr) = (safe(&report.stdout), safe(&report.stderr));
     Outbound::HookResponse(HookResponse {
         hook,
-        output: [&*stdout, &*stderr].concat(),
+        output: safe(&[&*stdout, &*stderr].concat()),
         stdout,
         stderr,
-        exit_code,
+        exit_code: report.status().map(u64::from),
         outcome,
     })
 }

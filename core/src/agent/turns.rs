@@ -66,7 +66,7 @@ impl AgentSession {
 
     /// Lets hooks see the prompt first, if there are some.
     fn begin_turn(&mut self, prompt: Prompt) {
-        let text = prompt.record.content.clone().parts().join("\n");
+        let text = prompt.record.content.parts().join("\n");
         let occasion = Occasion::Submit(Box::new(prompt));
         if let Err(Occasion::Submit(prompt)) = self.begin_hooks(occasion, About::Prompt(&text)) {
             self.run_prompt(*prompt);

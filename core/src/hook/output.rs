@@ -22,7 +22,7 @@ const MEMBERS: [&str; 6] = [
 ];
 
 /// Characters shown of a member that is not known.
-const SHOWN_CHARS: usize = 40;
+const MEMBER_CHARS: usize = 40;
 
 /// What one hook says about one event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -121,7 +121,7 @@ impl HookOutput {
         for (name, _) in answer {
             if !MEMBERS.iter().any(|known| name == **known) {
                 let name = name.decode_lossy();
-                let shown = name.chars().take(SHOWN_CHARS).collect();
+                let shown = name.chars().take(MEMBER_CHARS).collect();
                 return Err(HookFault::UnknownMember(shown));
             }
         }

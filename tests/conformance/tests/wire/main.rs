@@ -6,6 +6,7 @@ mod corpus;
 mod determinism;
 mod endings;
 mod framing;
+mod hooks;
 mod interrupt;
 mod money;
 mod names;

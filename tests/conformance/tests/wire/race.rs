@@ -392,7 +392,7 @@ fn every_order_of_what_can_happen_to_a_question_settles_it_once() {
             .map(|share| share.join().expect("a share fails"))
             .sum()
     });
-    println!("{ran} orders of one call");
+    eprintln!("{ran} orders of one call");
     assert_eq!(ran, all, "every order that can be");
 }
 
@@ -456,8 +456,8 @@ fn expected(steps: &[Step]) -> Vec<String> {
             if open.contains(&true) {
                 told.push("running".to_string());
             }
-            for call in 0..2 {
-                if core::mem::take(&mut open[call]) {
+            for (call, open) in open.iter_mut().enumerate() {
+                if core::mem::take(open) {
                     told.push(format!("tool_result t{}", call + 1));
                 }
             }
@@ -575,6 +575,6 @@ fn two_questions_settle_in_every_mix_of_their_events() {
             }
         }
     }
-    println!("{ran} orders of two calls");
+    eprintln!("{ran} orders of two calls");
     assert!(ran > 9_000, "{ran}");
 }
