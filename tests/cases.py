@@ -4,8 +4,8 @@
 usage: cases.py AGENT [OPTION OF THE RUNNER]...
 
 Runner and cases lie in $AGENTX_SHARED, by default the folder `shared` beside the repository. Chosen are the cases of
-the profile `standalone` that need no setup, and those of EXTRA, whose setup is ready; four of these speak the Responses
-API.
+the profiles `standalone` and `provider`, apart from those that upload attachments. A case that needs one dialect runs
+with that one, whatever the options say.
 """
 import json
 import os
@@ -14,8 +14,8 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-EXTRA = ("050", "054", "082", "084", "086", "094", "096")
-CHOSEN = 26
+PROFILES = ("standalone", "provider")
+CHOSEN = 34
 
 
 def main(agent, *options):
@@ -23,11 +23,11 @@ def main(agent, *options):
     ids = []
     for path in sorted((testing / "cases").glob("*.json")):
         case = json.loads(path.read_text(encoding="utf-8"))
-        if case["profile"] == "standalone" and not case.get("setup") or case["id"].split("-")[0] in EXTRA:
+        if case["profile"] in PROFILES and "input_capabilities" not in case.get("setup", {}):
             ids.append(case["id"])
     if len(ids) != CHOSEN:
         sys.exit("%d cases are chosen in %s, not %d: %s" % (len(ids), testing, CHOSEN, ids))
-    command = [sys.executable, str(testing / "runner" / "run_cases.py"), "--agent", agent, *options]
+    command = [sys.executable, str(ROOT / "tests" / "case_runner.py"), "--agent", agent, *options]
     for name in ids:
         command += ["--only", name]
     runner = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)

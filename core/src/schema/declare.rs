@@ -19,14 +19,24 @@
 //! `name as "wireName"` gives the member another name than the field's.
 //! `sealed struct` keeps the fields private, for types with a rule between
 //! members that their constructors uphold.
+//!
+//! Records that arrive are read by hand, since what is wrong with them has to
+//! be told well. Their shapes are tables of [`Member`]s, and the parsers hold
+//! objects against the same tables: names, presence and values are checked by
+//! what the schema is told from.
 
+mod check;
 #[cfg(test)]
 pub(crate) mod fits;
 mod macros;
 
+pub use super::grammar::Spelling;
+#[cfg(test)]
+pub(crate) use check::has_shape;
+pub(crate) use check::{Fault, fault, open_faults};
 pub(crate) use macros::{constant, member, object, put, record, spelled, union, wire, words};
 
-use crate::json::{RawJson, ScanError, Writer};
+use crate::json::{Object, RawJson, ScanError, Value, Writer};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -44,20 +54,35 @@ pub enum Shape {
     Number,
     /// `true` or `false`.
     Bool,
+    /// A whole number above zero.
+    Positive,
     /// Any value.
     Any,
+    /// Any value but `null`.
+    NotNull,
+    /// A string that is spelled so.
+    Spelled(Spelling),
     /// One of these strings.
     Words(&'static [&'static str]),
     /// Exactly the value with this JSON text.
     Constant(&'static str),
     /// A list of such values.
     List(&'static Self),
+    /// A list of such values with at least one.
+    NonEmpty(&'static Self),
     /// An object with any names and such values.
     Map(&'static Self),
-    /// An object with these members.
+    /// An object with names that are spelled so, and such values.
+    Named(Spelling, &'static Self),
+    /// An object with these members, and no others unless [`Shape::Open`] says so.
     Object(&'static [Member]),
     /// One of these.
     OneOf(&'static [Self]),
+    /// That shape, its objects at every depth with unknown members, which are
+    /// dropped (WIRE-PERM-013).
+    Open(&'static Self),
+    /// The opposite, inside an open one.
+    Closed(&'static Self),
 }
 
 /// One line of a declared record.
@@ -71,6 +96,47 @@ pub struct Member {
     pub shape: Shape,
 }
 
+impl Member {
+    /// A member that is always there.
+    pub(crate) const fn required(name: &'static str, shape: Shape) -> Self {
+        Self::new(name, Presence::Required, shape)
+    }
+
+    /// A member that may be left out.
+    pub(crate) const fn optional(name: &'static str, shape: Shape) -> Self {
+        Self::new(name, Presence::Optional, shape)
+    }
+
+    /// A member that always has the value with this JSON text.
+    pub(crate) const fn constant(name: &'static str, json: &'static str) -> Self {
+        Self::required(name, Shape::Constant(json))
+    }
+
+    /// A member that is always there, under this name or, where that is
+    /// absent, under the other.
+    pub(crate) const fn aliased(name: &'static str, alias: &'static str, shape: Shape) -> Self {
+        Self::new(name, Presence::Aliased(alias), shape)
+    }
+
+    /// The member's value in `object`, whatever its shape.
+    pub(crate) fn of<'a>(&self, object: Object<'a>) -> Option<Value<'a>> {
+        let found = object.get(self.name);
+        if let Presence::Aliased(alias) = self.presence {
+            found.or_else(|| object.get(alias))
+        } else {
+            found
+        }
+    }
+
+    const fn new(name: &'static str, presence: Presence, shape: Shape) -> Self {
+        Self {
+            name,
+            presence,
+            shape,
+        }
+    }
+}
+
 /// When a member is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
@@ -78,8 +144,10 @@ pub enum Presence {
     Required,
     /// Always, possibly as `null`.
     Nullable,
-    /// Not always, but never as `null`.
+    /// Not always, and as `null` only where its shape has that.
     Optional,
+    /// Always; where the name is absent, under this one.
+    Aliased(&'static str),
     /// Not a member itself: the members of its object stand in its place.
     Flattened,
 }
@@ -168,7 +236,7 @@ impl Json for u64 {
 }
 
 impl Json for RawJson {
-    const SHAPE: Shape = Shape::Any;
+    const SHAPE: Shape = Shape::NotNull;
 
     fn write(&self, w: &mut Writer) {
         w.raw(self);

@@ -45,3 +45,69 @@ pub(super) fn cut(text: &str, limit: usize) -> &str {
         .and_then(|(end, _)| text.get(..end))
         .unwrap_or(text)
 }
+
+/// A rule for the text of a string: what a parser checks and a schema tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spelling {
+    /// At least one character.
+    NotEmpty,
+    /// No NUL.
+    NoNul,
+    /// The UUID of a prompt (DEC-25).
+    PromptUuid,
+    /// The UUID of a prompt as an upload names it (WIRE-018).
+    ImportUuid,
+    /// The id of an upload (WIRE-018).
+    UploadId,
+    /// The id of an attachment (WIRE-018).
+    AttachmentId,
+    /// A SHA-256 in lower-case hexadecimal.
+    Sha256,
+    /// A name in the store of attachments (WIRE-017).
+    StorageId,
+    /// The name of an environment variable (DEC-22).
+    VariableName,
+}
+
+impl Spelling {
+    /// Whether `text` is spelled so.
+    #[must_use]
+    pub fn fits(self, text: &str) -> bool {
+        match self {
+            Self::NotEmpty => !text.is_empty(),
+            Self::NoNul => !text.contains('\0'),
+            Self::PromptUuid => is_uuid(text, PROMPT_UUID_VERSIONS),
+            Self::ImportUuid => is_uuid(text, IMPORT_UUID_VERSIONS),
+            Self::UploadId => is_import_id(text, "upl_"),
+            Self::AttachmentId => is_import_id(text, "att_"),
+            Self::Sha256 => is_sha256(text),
+            Self::StorageId => text.strip_prefix("blob_sha256_").is_some_and(is_sha256),
+            Self::VariableName => is_variable_name(text),
+        }
+    }
+
+    /// The same rule as a regular expression of ECMA-262.
+    #[must_use]
+    pub const fn pattern(self) -> &'static str {
+        match self {
+            Self::NotEmpty => r"^[\s\S]+$",
+            Self::NoNul => r"^[^\u0000]*$",
+            Self::PromptUuid => {
+                "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[1-8][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$"
+            }
+            Self::ImportUuid => {
+                "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[1-5][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$"
+            }
+            Self::UploadId => "^upl_[A-Za-z0-9][A-Za-z0-9_-]{0,62}$",
+            Self::AttachmentId => "^att_[A-Za-z0-9][A-Za-z0-9_-]{0,62}$",
+            Self::Sha256 => "^[0-9a-f]{64}$",
+            Self::StorageId => "^blob_sha256_[0-9a-f]{64}$",
+            Self::VariableName => "^[A-Za-z_][A-Za-z0-9_]*$",
+        }
+    }
+}
+
+fn is_variable_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}

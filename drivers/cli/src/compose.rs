@@ -13,7 +13,7 @@ use agentx_core::machine::Machine as _;
 use agentx_core::schema::Money;
 use agentx_core::schema::declare::Json as _;
 use agentx_core::schema::describe;
-use agentx_core::schema::outbound::{ApiKeySource, Outbound, ReasoningCapabilities};
+use agentx_core::schema::outbound::{ApiKeySource, ReasoningCapabilities};
 use agentx_core::schema::payload::{
     InitializePayload, InitializeSession, ProviderDescriptor, ProviderIdentity,
 };
@@ -214,9 +214,10 @@ impl Parts<'_> {
 
 /// Every name and word of the records that a session may write.
 fn frames() -> String {
-    let schemas = Outbound::RECORDS
-        .iter()
-        .filter_map(|(name, ..)| describe::record_schema(name));
+    let names = describe::names().into_iter();
+    let schemas = names
+        .filter(|name| name.starts_with("agent."))
+        .filter_map(|name| describe::record_schema(&name));
     schemas
         .map(|schema| String::from_utf8_lossy(&schema).into_owned())
         .collect()

@@ -24,6 +24,7 @@ mod options;
 mod persistence;
 mod prompt;
 mod refusal;
+mod schema;
 mod session;
 mod sessions;
 mod settings;
@@ -49,6 +50,7 @@ fn run() -> u8 {
         Invocation::Run(options) => session::run(*options),
         Invocation::Demo(output) => demo::run(output),
         Invocation::List(format) => discover::text(format).map(|text| say(&text)),
+        Invocation::Schema(record) => schema::text(record.as_deref()).map(|text| say(&text)),
         Invocation::Sessions(question) => sessions::run(&question),
         Invocation::Say(text) => Ok(say(&text)),
     });

@@ -49,6 +49,8 @@ Examples:
       Go on with the newest session of the current folder
   agentx --list-providers
       Show the providers of auth.json; with --output-format json for programs
+  agentx schema agent.result
+      Print the JSON Schema of one record; without a name, of all of them
 
 Files:
   $AGENTX_HOME/auth.json       The providers; mode 0600 in a folder of mode 0700.
@@ -78,7 +80,7 @@ Exit status:
     disable_version_flag = true,
     disable_help_subcommand = true,
     args_conflicts_with_subcommands = true,
-    override_usage = "agentx [OPTIONS] [PROMPT]\n       agentx demo [--output-format FORMAT]\n       agentx sessions list | show ID\n       agentx --list-providers [--output-format text|json]",
+    override_usage = "agentx [OPTIONS] [PROMPT]\n       agentx demo [--output-format FORMAT]\n       agentx schema [RECORD]\n       agentx sessions list | show ID\n       agentx --list-providers [--output-format text|json]",
     subcommand_help_heading = "Subcommands",
     after_help = AFTER_HELP
 )]
@@ -181,20 +183,17 @@ enum Command {
         #[arg(long, value_name = "FORMAT", value_parser = words::demo_format)]
         output_format: Option<OutputFormat>,
     },
-    #[command(hide = true, disable_help_flag = true)]
-    Schema(Anything),
+    /// Print the JSON Schema (2020-12) of the wire records
+    #[command(after_help = crate::schema::names())]
+    Schema {
+        /// One record [default: all of them, in one document]
+        record: Option<String>,
+    },
     /// List stored sessions, or show one
     Sessions {
         #[command(subcommand)]
         question: Question,
     },
-}
-
-/// Arguments of a command that is refused whatever they are.
-#[derive(Debug, clap::Args)]
-struct Anything {
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    rest: Vec<OsString>,
 }
 
 /// What the process is to do.
@@ -206,6 +205,8 @@ pub(crate) enum Invocation {
     Demo(OutputFormat),
     /// Show the providers (WIRE-026).
     List(ListFormat),
+    /// Tell the schema of a record, or of all of them.
+    Schema(Option<String>),
     /// Tell of stored sessions.
     Sessions(Question),
     /// Say something on stdout: help or version.
@@ -231,7 +232,7 @@ pub(crate) fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Invo
         Some(Command::Demo { output_format }) => {
             Ok(Invocation::Demo(output_format.unwrap_or_default()))
         }
-        Some(Command::Schema(_)) => Err(Refusal::not_yet("`agentx schema`")),
+        Some(Command::Schema { record }) => Ok(Invocation::Schema(record)),
         Some(Command::Sessions { question }) => Ok(Invocation::Sessions(question)),
     }
 }

@@ -8,6 +8,7 @@ pub mod graph;
 pub mod register;
 pub mod replay;
 pub mod rules;
+pub mod schema;
 pub mod session;
 pub mod source;
 pub mod stream;

@@ -2,9 +2,11 @@
 //!
 //! Every input is recorded. When a test is done with its bench, the recording is
 //! read back from its text, played again and held against the five laws: any
-//! split of the bytes, any drain, needless ticks and needless answers.
+//! split of the bytes, any drain, needless ticks and needless answers. All its
+//! records are held against the published schema, too.
 
 use crate::replay::{Logged, Session};
+use crate::schema::Schemas;
 use agentx_core::agent::{AgentSession, Command, Config, Input, Output, Provider};
 use agentx_core::correlate::OrphanPolicy;
 use agentx_core::effect::{Answer, EffectId, Progress, Reply, Request, Verdict};
@@ -642,6 +644,12 @@ pub fn bare(record: &Value) -> Value {
 
 impl Drop for Bench {
     fn drop(&mut self) {
+        if !thread::panicking() {
+            for record in self.all_records() {
+                let fault = Schemas::ours().check(&record).err();
+                assert_eq!(fault, None, "a record without a schema");
+            }
+        }
         let fed: usize = self
             .script
             .steps()

@@ -1,7 +1,8 @@
-//! Checks written JSON against the shape its type declares.
+//! Checks a written record against the shape its type declares: members in
+//! their order, and ids at the end.
 
-use super::{Member, Presence, Shape};
-use crate::json::{Kind, Value};
+use super::{Member, Presence, Shape, has_shape};
+use crate::json::Value;
 use alloc::vec::Vec;
 
 /// Whether `value` is the object of `shape`, followed by ids where it is a
@@ -54,17 +55,9 @@ fn take(declared: &[Member], left: &mut Left<'_, '_>) -> bool {
     })
 }
 
+/// As `has_shape`, and with the members of inner objects in their order, too.
 pub(crate) fn fits(shape: &Shape, value: Value<'_>) -> bool {
     match shape {
-        Shape::String => value.kind() == Kind::String,
-        Shape::Integer => value.as_u64().is_some(),
-        Shape::Number => value.kind() == Kind::Number,
-        Shape::Bool => value.kind() == Kind::Bool,
-        Shape::Any => !value.is_null(),
-        Shape::Words(words) => value
-            .as_str()
-            .is_some_and(|text| words.iter().any(|word| text == **word)),
-        Shape::Constant(json) => value.raw() == *json,
         Shape::List(item) => value
             .as_array()
             .is_some_and(|list| list.iter().all(|value| fits(item, value))),
@@ -73,5 +66,6 @@ pub(crate) fn fits(shape: &Shape, value: Value<'_>) -> bool {
             .is_some_and(|map| map.iter().all(|(_, value)| fits(item, value))),
         Shape::Object(_) => record(shape, value, false),
         Shape::OneOf(shapes) => shapes.iter().any(|shape| fits(shape, value)),
+        _ => has_shape(shape, value),
     }
 }

@@ -1,13 +1,49 @@
 //! Control requests of the host and its answers to ours.
 
-use super::{
-    ControlRequest, ControlResponse, Malformed, Operation, ResponseBody, UNKNOWN_KIND_CHARS,
-};
+use super::{ControlRequest, ControlResponse, Malformed, Operation, ResponseBody};
 use crate::json::{Object, RawJson, Value};
-use crate::schema::grammar::cut;
+use crate::schema::declare::{Fault, Member, Shape, open_faults};
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
-use alloc::vec::Vec;
+
+/// A control request that is served, as schemas tell it.
+pub(super) const REQUEST: Shape = Shape::Open(&Shape::Object(&[
+    REQUEST_TYPE,
+    REQUEST_ID,
+    Member::required("request", Operation::SHAPE),
+]));
+
+/// An answer of the host, as schemas tell it.
+pub(super) const RESPONSE: Shape = Shape::Open(&Shape::Object(&[
+    Member::constant("type", "\"control_response\""),
+    Member::required(
+        "response",
+        Shape::OneOf(&[Shape::Object(&SUCCESS), Shape::Object(&ERROR)]),
+    ),
+]));
+
+const REQUEST_TYPE: Member = Member::constant("type", "\"control_request\"");
+const REQUEST_ID: Member = Member::aliased("request_id", "requestId", Shape::String);
+
+const SUCCESS: [Member; 3] = [
+    Member::constant("subtype", "\"success\""),
+    REQUEST_ID,
+    Member::optional("response", Shape::NotNull),
+];
+
+const ERROR: [Member; 4] = [
+    Member::constant("subtype", "\"error\""),
+    REQUEST_ID,
+    Member::required("error", Shape::String),
+    Member::optional("pending_permission_requests", Shape::List(&ENVELOPE)),
+];
+
+/// A complete `control_request` envelope, whatever it asks (WIRE-PERM-010).
+const ENVELOPE: Shape = Shape::Object(&[
+    REQUEST_TYPE,
+    REQUEST_ID,
+    Member::required("request", Shape::Object(&[])),
+]);
 
 pub(super) fn request(record: Object<'_>) -> Result<ControlRequest, Malformed> {
     Ok(ControlRequest {
@@ -28,17 +64,7 @@ fn operation(record: Object<'_>) -> Result<Operation, String> {
     };
     let subtype = request.get("subtype").ok_or("missing subtype")?;
     let subtype = decoded(subtype).ok_or("subtype must be a string")?;
-    let extra_fields = request.len() > 1;
-    Ok(match &*subtype {
-        "initialize" => Operation::Initialize { extra_fields },
-        "interrupt" => Operation::Interrupt { extra_fields },
-        "get_context_usage" => Operation::GetContextUsage { extra_fields },
-        "mcp_status" => Operation::McpStatus { extra_fields },
-        "set_model" => Operation::SetModel,
-        "set_permission_mode" => Operation::SetPermissionMode,
-        "set_max_thinking_tokens" => Operation::SetMaxThinkingTokens,
-        other => Operation::Other(cut(other, UNKNOWN_KIND_CHARS).to_string()),
-    })
+    Ok(Operation::named(&subtype, request.len() > 1))
 }
 
 pub(super) fn response(record: Object<'_>) -> Result<ControlResponse, Malformed> {
@@ -74,10 +100,8 @@ fn body(response: Object<'_>) -> Result<ResponseBody, &'static str> {
 }
 
 fn success(response: Object<'_>) -> Result<ResponseBody, &'static str> {
+    check(response, &SUCCESS)?;
     let payload = response.get("response");
-    if payload.is_some_and(Value::is_null) {
-        return Err("payload of a success must not be null");
-    }
     let tool_use_id = payload
         .and_then(Value::as_object)
         .and_then(|payload| payload.get("toolUseID"))
@@ -90,40 +114,40 @@ fn success(response: Object<'_>) -> Result<ResponseBody, &'static str> {
 }
 
 fn error(response: Object<'_>) -> Result<ResponseBody, &'static str> {
-    let message = response
-        .get("error")
-        .and_then(decoded)
-        .ok_or("error answer without an error text")?
-        .into_owned();
-    let pending_permission_requests = match response.get("pending_permission_requests") {
-        None => None,
-        Some(list) => Some(
-            pending(list)
-                .ok_or("pending_permission_requests must be a list of control requests")?,
-        ),
-    };
+    check(response, &ERROR)?;
+    let message = response.get("error").and_then(decoded);
+    let pending = response
+        .get("pending_permission_requests")
+        .and_then(Value::as_array);
     Ok(ResponseBody::Error {
-        message,
-        pending_permission_requests,
+        message: message.ok_or_else(|| reason("error"))?.into_owned(),
+        pending_permission_requests: pending
+            .map(|list| list.iter().map(RawJson::from_value).collect()),
     })
 }
 
-/// Complete `control_request` envelopes (WIRE-PERM-010).
-fn pending(list: Value<'_>) -> Option<Vec<RawJson>> {
-    let envelope = |value: Value<'_>| {
-        let envelope = value.as_object()?;
-        let is_request = envelope.get("type")?.as_str()? == *"control_request";
-        let complete = is_request
-            && request_id(envelope).is_ok()
-            && envelope.get("request")?.as_object().is_some();
-        complete.then(|| RawJson::from_value(value))
-    };
-    list.as_array()?.iter().map(envelope).collect()
+fn check(response: Object<'_>, form: &[Member]) -> Result<(), &'static str> {
+    match open_faults(response, form).next() {
+        Some(Fault::Missing(name) | Fault::Wrong(name, _)) => Err(reason(name)),
+        Some(Fault::Unknown(..)) | None => Ok(()),
+    }
 }
 
-/// `request_id`, or its alias where that is absent (WIRE-PERM-012).
+/// What is told of a member of an answer that is missing or wrong.
+fn reason(member: &str) -> &'static str {
+    match member {
+        "response" => "payload of a success must not be null",
+        "error" => "error answer without an error text",
+        "pending_permission_requests" => {
+            "pending_permission_requests must be a list of control requests"
+        }
+        _ => "answer of an unknown form",
+    }
+}
+
+/// The readable request id, or its alias where that is absent (WIRE-PERM-012).
 fn request_id(object: Object<'_>) -> Result<String, Malformed> {
-    let Some(id) = object.get("request_id").or_else(|| object.get("requestId")) else {
+    let Some(id) = REQUEST_ID.of(object) else {
         return Err(Malformed {
             at: object.value().start(),
             reason: "control record without request_id",

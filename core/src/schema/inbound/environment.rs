@@ -3,6 +3,7 @@
 use super::{Inbound, UNKNOWN_KIND_CHARS};
 use crate::json::{Object, Value};
 use crate::limits::Limits;
+use crate::schema::declare::{Member, Shape, Spelling};
 use crate::schema::grammar::cut;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -81,6 +82,20 @@ const REFUSED_NAMES: [&str; 22] = [
 /// Families of such variables.
 const REFUSED_PREFIXES: [&str; 3] = ["AGENTX_", "DYLD_", "LD_"];
 
+/// The variables, under their name or its alias.
+const VARIABLES: Member = Member::aliased(
+    "variables",
+    "environment_variables",
+    Shape::Named(Spelling::VariableName, &Shape::Spelled(Spelling::NoNul)),
+);
+
+/// An environment update, as schemas tell it. Which names are refused, and how
+/// much is too much, stands beside it (DEC-22).
+pub(super) const SHAPE: Shape = Shape::Open(&Shape::Object(&[
+    Member::constant("type", "\"update_environment_variables\""),
+    VARIABLES,
+]));
+
 pub(super) fn parse(record: Object<'_>, limits: &Limits) -> Inbound {
     match read(record, limits) {
         Ok(variables) => Inbound::UpdateEnvironment(variables),
@@ -89,9 +104,7 @@ pub(super) fn parse(record: Object<'_>, limits: &Limits) -> Inbound {
 }
 
 fn read(record: Object<'_>, limits: &Limits) -> Result<Environment, String> {
-    let named = record
-        .get("variables")
-        .or_else(|| record.get("environment_variables"));
+    let named = VARIABLES.of(record);
     let named = named.ok_or("environment update: missing variables")?;
     let named = named
         .as_object()
@@ -117,7 +130,7 @@ fn read(record: Object<'_>, limits: &Limits) -> Result<Environment, String> {
 
 fn read_value(name: &str, value: Value<'_>) -> Result<String, String> {
     let shown = cut(name, UNKNOWN_KIND_CHARS);
-    if !is_name(name) {
+    if !Spelling::VariableName.fits(name) {
         return Err(format!("environment update: invalid name \"{shown}\""));
     }
     if is_refused(name) {
@@ -126,14 +139,9 @@ fn read_value(name: &str, value: Value<'_>) -> Result<String, String> {
     value
         .as_str()
         .and_then(|value| value.decode().ok())
-        .filter(|value| !value.contains('\0'))
+        .filter(|value| Spelling::NoNul.fits(value))
         .map(|value| value.into_owned())
         .ok_or_else(|| format!("environment update: {shown} must be a string without NUL"))
-}
-
-fn is_name(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
 fn is_refused(name: &str) -> bool {

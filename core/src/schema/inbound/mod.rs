@@ -20,8 +20,28 @@ pub use types::{
     UserRejected,
 };
 
+use super::declare::{Member, Shape};
 use super::grammar;
 use crate::json::Value;
+
+/// A record of which only the type is read.
+macro_rules! of_type {
+    ($json:literal) => {
+        Shape::Open(&Shape::Object(&[Member::constant("type", $json)]))
+    };
+}
+
+/// Every record a host may send, by its type.
+pub const RECORDS: [(&str, Shape); 8] = [
+    ("user", user::SHAPE),
+    ("control_request", control::REQUEST),
+    ("control_response", control::RESPONSE),
+    ("keep_alive", of_type!("\"keep_alive\"")),
+    ("update_environment_variables", environment::SHAPE),
+    ("attachment_import", import::SHAPE),
+    ("assistant", of_type!("\"assistant\"")),
+    ("system", of_type!("\"system\"")),
+];
 
 /// Reads one scanned record. `line_bytes` is the size of its raw line, without
 /// the newline.

@@ -3,7 +3,8 @@
 use super::environment::Environment;
 use crate::json::RawJson;
 use crate::limits::Limits;
-use crate::schema::declare::words;
+use crate::schema::declare::{Member, Shape, words};
+use crate::schema::grammar::cut;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -141,37 +142,63 @@ pub struct ControlRequest {
     pub operation: Result<Operation, String>,
 }
 
-/// The operations of the standalone dispatcher.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Operation {
-    /// `initialize`.
-    Initialize {
-        /// Whether members beside `subtype` came along.
-        extra_fields: bool,
-    },
-    /// `interrupt`.
-    Interrupt {
-        /// Whether members beside `subtype` came along.
-        extra_fields: bool,
-    },
-    /// `get_context_usage`.
-    GetContextUsage {
-        /// Whether members beside `subtype` came along.
-        extra_fields: bool,
-    },
-    /// `mcp_status`.
-    McpStatus {
-        /// Whether members beside `subtype` came along.
-        extra_fields: bool,
-    },
-    /// `set_model`, any payload.
-    SetModel,
-    /// `set_permission_mode`, any payload.
-    SetPermissionMode,
-    /// `set_max_thinking_tokens`, any payload.
-    SetMaxThinkingTokens,
-    /// Another subtype, cut to [`UNKNOWN_KIND_CHARS`].
-    Other(String),
+/// Declares the operations: those that take nothing beside `subtype`, and those
+/// that are answered with an error whatever they bring.
+macro_rules! operations {
+    (
+        fieldless { $($(#[$doc:meta])* $served:ident = $word:literal,)+ }
+        refused { $($(#[$refused_doc:meta])* $refused:ident = $refused_word:literal,)+ }
+    ) => {
+        /// The operations of the standalone dispatcher.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub enum Operation {
+            $($(#[$doc])* $served {
+                /// Whether members beside `subtype` came along.
+                extra_fields: bool,
+            },)+
+            $($(#[$refused_doc])* $refused,)+
+            /// Another subtype, cut to [`UNKNOWN_KIND_CHARS`].
+            Other(String),
+        }
+
+        impl Operation {
+            /// What a host may ask: the operations that are served, without
+            /// other members.
+            pub(super) const SHAPE: Shape = Shape::Closed(&Shape::OneOf(&[
+                $(Shape::Object(&[Member::constant("subtype", concat!("\"", $word, "\""))]),)+
+            ]));
+
+            /// The operation with this subtype.
+            pub(super) fn named(subtype: &str, extra_fields: bool) -> Self {
+                match subtype {
+                    $($word => Self::$served { extra_fields },)+
+                    $($refused_word => Self::$refused,)+
+                    other => Self::Other(cut(other, UNKNOWN_KIND_CHARS).into()),
+                }
+            }
+        }
+    };
+}
+
+operations! {
+    fieldless {
+        /// `initialize`.
+        Initialize = "initialize",
+        /// `interrupt`.
+        Interrupt = "interrupt",
+        /// `get_context_usage`.
+        GetContextUsage = "get_context_usage",
+        /// `mcp_status`.
+        McpStatus = "mcp_status",
+    }
+    refused {
+        /// `set_model`, any payload.
+        SetModel = "set_model",
+        /// `set_permission_mode`, any payload.
+        SetPermissionMode = "set_permission_mode",
+        /// `set_max_thinking_tokens`, any payload.
+        SetMaxThinkingTokens = "set_max_thinking_tokens",
+    }
 }
 
 /// The host's answer to one of our requests.

@@ -5,7 +5,9 @@ use super::{
 };
 use crate::json::{Array, Object, RawJson, Value};
 use crate::limits::UploadLimits;
-use crate::schema::grammar::{PROMPT_UUID_VERSIONS, cut, is_import_id, is_sha256, is_uuid};
+use crate::schema::declare::{Fault, Json as _, Member, Shape, Spelling, fault};
+use crate::schema::grammar::cut;
+use crate::schema::outbound::AttachmentKind;
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
@@ -14,11 +16,91 @@ use alloc::vec::Vec;
 /// Why a record is refused.
 type Refusal = String;
 
+/// A user record, as schemas tell it.
+pub(super) const SHAPE: Shape = Shape::OneOf(&[Shape::Object(&PROMPT), Shape::Object(&REPLAY)]);
+
+const NULL: Shape = Shape::Constant("null");
+const STRING_OR_NULL: Shape = Shape::OneOf(&[Shape::String, NULL]);
+const UUID: Shape = Shape::Spelled(Spelling::PromptUuid);
+
+const PROMPT: [Member; 10] = form(
+    Member::optional("uuid", UUID),
+    Member::optional("session_id", STRING_OR_NULL),
+    Member::optional("isReplay", Shape::Constant("false")),
+);
+
+/// Prior context (DEC-44).
+const REPLAY: [Member; 10] = form(
+    Member::required("uuid", UUID),
+    Member::required("session_id", Shape::String),
+    Member::constant("isReplay", "true"),
+);
+
+const fn form(uuid: Member, session_id: Member, is_replay: Member) -> [Member; 10] {
+    [
+        Member::constant("type", "\"user\""),
+        uuid,
+        session_id,
+        Member::optional("parent_tool_use_id", STRING_OR_NULL),
+        Member::optional("isSynthetic", Shape::Bool),
+        is_replay,
+        Member::optional("tool_use_result", Shape::Any),
+        Member::optional("timestamp", Shape::String),
+        Member::optional("priority", Priority::SHAPE),
+        Member::required("message", MESSAGE),
+    ]
+}
+
+/// The forms of a message (WIRE-017): what a string or text blocks say, and what
+/// attachments need.
+const MESSAGE: Shape = Shape::OneOf(&[
+    Shape::String,
+    Shape::Object(&[ROLE, Member::required("content", Shape::String)]),
+    Shape::Object(&[
+        ROLE,
+        Member::optional("content_version", Shape::Constant("1")),
+        Member::required("content", Shape::NonEmpty(&Shape::Object(&TEXT_BLOCK))),
+    ]),
+    Shape::Object(&[
+        ROLE,
+        Member::constant("content_version", "1"),
+        Member::required(
+            "content",
+            Shape::NonEmpty(&Shape::OneOf(&[
+                Shape::Object(&TEXT_BLOCK),
+                Shape::Object(&MANIFEST),
+            ])),
+        ),
+    ]),
+]);
+
+const ROLE: Member = Member::optional("role", Shape::Constant("\"user\""));
+
+const TEXT_BLOCK: [Member; 2] = [
+    Member::required("type", Shape::Words(&["text", "input_text"])),
+    Member::required("text", Shape::String),
+];
+
+/// The closed manifest of a committed attachment (WIRE-017).
+const MANIFEST: [Member; 8] = [
+    Member::constant("type", "\"attachment_ref\""),
+    Member::required("attachment_id", Shape::Spelled(Spelling::AttachmentId)),
+    Member::required("kind", AttachmentKind::SHAPE),
+    Member::required("name", Shape::Spelled(Spelling::NotEmpty)),
+    Member::required("mime_type", Shape::Spelled(Spelling::NotEmpty)),
+    Member::required("size_bytes", Shape::Positive),
+    Member::required("sha256", Shape::Spelled(Spelling::Sha256)),
+    Member::required("storage_id", Shape::Spelled(Spelling::StorageId)),
+];
+
 pub(super) fn parse(record: Object<'_>, context: &ParseContext<'_>, line_bytes: usize) -> Inbound {
     match read(record, context, line_bytes) {
         Ok(user) => Inbound::User(user),
         Err(reason) => Inbound::UserRejected(UserRejected {
-            uuid: record.get("uuid").and_then(|uuid| read_uuid(uuid).ok()),
+            uuid: record
+                .get("uuid")
+                .and_then(decoded)
+                .filter(|uuid| Spelling::PromptUuid.fits(uuid)),
             reason,
         }),
     }
@@ -39,74 +121,63 @@ fn read(
             "user record: weighs {weight} bytes, at most {limit} can be admitted"
         ));
     }
-    let mut content = None;
-    let mut session_named = false;
-    let mut user = UserRecord {
-        uuid: None,
-        content: UserContent::Text(String::new()),
-        parent_tool_use_id: None,
-        is_synthetic: false,
-        is_replay: false,
-        tool_use_result: None,
-        priority: Priority::default(),
-        priority_given: false,
-        timestamp: None,
+    let is_replay = record.get("isReplay").and_then(Value::as_bool) == Some(true);
+    let form = if is_replay { &REPLAY } else { &PROMPT };
+    if let Some(fault) = fault(record, form) {
+        return Err(refusal(&fault, is_replay, &context.limits.upload));
+    }
+    check_session(record, context.session_id)?;
+    let message = record
+        .get("message")
+        .ok_or("user record: missing message")?;
+    let optional = |name| record.get(name).and_then(decoded);
+    let priority = optional("priority").and_then(|word| Priority::from_word(&word));
+    Ok(UserRecord {
+        uuid: optional("uuid"),
+        content: read_message(message, &context.limits.upload)?,
+        parent_tool_use_id: optional("parent_tool_use_id"),
+        is_synthetic: record.get("isSynthetic").and_then(Value::as_bool) == Some(true),
+        is_replay,
+        tool_use_result: record.get("tool_use_result").map(RawJson::from_value),
+        priority: priority.unwrap_or_default(),
+        priority_given: priority.is_some(),
+        timestamp: optional("timestamp"),
         weight,
-    };
-    for (name, value) in record {
-        match &*name.decode_lossy() {
-            "type" => {}
-            "message" => content = Some(read_message(value, &context.limits.upload)?),
-            "uuid" => user.uuid = Some(read_uuid(value)?),
-            "session_id" => session_named = read_session(value, context.session_id)?,
-            "parent_tool_use_id" if value.is_null() => {}
-            "parent_tool_use_id" => {
-                user.parent_tool_use_id = Some(text(value, "parent_tool_use_id")?);
-            }
-            "isSynthetic" => user.is_synthetic = flag(value, "isSynthetic")?,
-            "isReplay" => user.is_replay = flag(value, "isReplay")?,
-            "tool_use_result" => user.tool_use_result = Some(RawJson::from_value(value)),
-            "timestamp" => user.timestamp = Some(text(value, "timestamp")?),
-            "priority" => {
-                user.priority = read_priority(value)?;
-                user.priority_given = true;
-            }
-            other => return Err(unknown_member("user record", other)),
+    })
+}
+
+/// What is told of a record that has neither form.
+fn refusal(fault: &Fault<'_>, is_replay: bool, upload: &UploadLimits) -> Refusal {
+    let expected = match fault {
+        Fault::Unknown(name, _) => return unknown_member("user record", name),
+        Fault::Missing("message") => return "user record: missing message".into(),
+        Fault::Missing(_) => return "user record: isReplay needs uuid and session_id".into(),
+        Fault::Wrong("message", message) => {
+            let told = read_message(*message, upload).err();
+            return told.unwrap_or_else(|| "user record: message has no known form".into());
         }
-    }
-    if user.is_replay && !(user.uuid.is_some() && session_named) {
-        return Err("user record: isReplay needs uuid and session_id".into());
-    }
-    user.content = content.ok_or("user record: missing message")?;
-    Ok(user)
+        Fault::Wrong("session_id", id) if is_replay && id.is_null() => {
+            return "user record: isReplay needs uuid and session_id".into();
+        }
+        Fault::Wrong("uuid", _) => "is not an RFC 4122 UUID",
+        Fault::Wrong("priority", _) => "must be now, next or later",
+        Fault::Wrong("isSynthetic" | "isReplay", _) => "must be true or false",
+        Fault::Wrong(..) => "must be a string",
+    };
+    let (Fault::Wrong(name, _) | Fault::Missing(name)) = fault else {
+        return Refusal::new();
+    };
+    format!("user record: {name} {expected}")
 }
 
-/// DEC-25.
-fn read_uuid(value: Value<'_>) -> Result<String, Refusal> {
-    text(value, "uuid")
-        .ok()
-        .filter(|uuid| is_uuid(uuid, PROMPT_UUID_VERSIONS))
-        .ok_or_else(|| "user record: uuid is not an RFC 4122 UUID".into())
-}
-
-/// DEC-24. Says whether the record named a session at all.
-fn read_session(value: Value<'_>, own: &str) -> Result<bool, Refusal> {
-    if value.is_null() {
-        return Ok(false);
+/// DEC-24.
+fn check_session(record: Object<'_>, own: &str) -> Result<(), Refusal> {
+    match record.get("session_id").and_then(Value::as_str) {
+        Some(id) if id != *"" && id != *"default" && id != *own => {
+            Err("user record: session_id names another session".into())
+        }
+        _ => Ok(()),
     }
-    let named = text(value, "session_id")?;
-    if named.is_empty() || named == "default" || named == own {
-        Ok(true)
-    } else {
-        Err("user record: session_id names another session".into())
-    }
-}
-
-fn read_priority(value: Value<'_>) -> Result<Priority, Refusal> {
-    value
-        .as_str()
-        .and_then(|word| Priority::from_word(&word.decode_lossy()))
-        .ok_or_else(|| "user record: priority must be now, next or later".into())
 }
 
 /// A string, or an object with `content` and optionally `role` and `content_version`.
@@ -175,68 +246,29 @@ fn read_blocks(
 }
 
 fn read_text_block(block: Object<'_>) -> Result<String, Refusal> {
-    let mut found = None;
-    for (name, value) in block {
-        match &*name.decode_lossy() {
-            "type" => {}
-            "text" => found = Some(text(value, "text")?),
-            other => return Err(unknown_member("content block", other)),
-        }
+    match fault(block, &TEXT_BLOCK) {
+        Some(Fault::Unknown(name, _)) => Err(unknown_member("content block", &name)),
+        Some(Fault::Missing(name)) => Err(format!("content block: missing {name}")),
+        Some(Fault::Wrong(name, _)) => Err(format!("user record: {name} must be a string")),
+        None => Ok(word(block, "text").into_owned()),
     }
-    found.ok_or_else(|| "content block: missing text".into())
 }
 
-/// The closed manifest of a committed attachment (WIRE-017).
 fn check_manifest(block: Object<'_>, upload: &UploadLimits) -> Result<(), Refusal> {
-    const MEMBERS: [&str; 8] = [
-        "type",
-        "attachment_id",
-        "kind",
-        "name",
-        "mime_type",
-        "size_bytes",
-        "sha256",
-        "storage_id",
-    ];
-    for (name, _) in block {
-        let name = name.decode_lossy();
-        if !MEMBERS.contains(&&*name) {
-            return Err(unknown_member("attachment_ref", &name));
-        }
-    }
-    let sha256 = word(block, "sha256");
-    let storage_id = word(block, "storage_id");
-    let checks = [
-        (
-            "attachment_id",
-            is_import_id(&word(block, "attachment_id"), "att_"),
-        ),
-        (
-            "kind",
-            matches!(&*word(block, "kind"), "image" | "document"),
-        ),
-        (
-            "name",
-            (1..=upload.name_bytes).contains(&word(block, "name").len()),
-        ),
-        (
-            "mime_type",
-            (1..=upload.mime_bytes).contains(&word(block, "mime_type").len()),
-        ),
-        (
-            "size_bytes",
-            block.get("size_bytes").and_then(Value::as_u64) > Some(0),
-        ),
-        ("sha256", is_sha256(&sha256)),
-        (
-            "storage_id",
-            storage_id.strip_prefix("blob_sha256_") == Some(&*sha256),
-        ),
-    ];
-    match checks.iter().find(|(_, valid)| !valid) {
-        Some((member, _)) => Err(format!("attachment_ref: missing or invalid {member}")),
-        None => Ok(()),
-    }
+    let beyond = |name, limit| (word(block, name).len() > limit).then_some(name);
+    let wrong = match fault(block, &MANIFEST) {
+        Some(Fault::Unknown(name, _)) => return Err(unknown_member("attachment_ref", &name)),
+        Some(Fault::Missing(name) | Fault::Wrong(name, _)) => Some(name),
+        None => beyond("name", upload.name_bytes)
+            .or_else(|| beyond("mime_type", upload.mime_bytes))
+            .or_else(|| {
+                let of_digest = word(block, "storage_id").ends_with(&*word(block, "sha256"));
+                (!of_digest).then_some("storage_id")
+            }),
+    };
+    wrong.map_or(Ok(()), |member| {
+        Err(format!("attachment_ref: missing or invalid {member}"))
+    })
 }
 
 /// A string member decoded; empty when it is absent or no string.
@@ -249,16 +281,11 @@ fn word<'a>(object: Object<'a>, name: &str) -> Cow<'a, str> {
 }
 
 fn text(value: Value<'_>, name: &str) -> Result<String, Refusal> {
-    let decoded = value.as_str().and_then(|text| text.decode().ok());
-    decoded
-        .map(Cow::into_owned)
-        .ok_or_else(|| format!("user record: {name} must be a string"))
+    decoded(value).ok_or_else(|| format!("user record: {name} must be a string"))
 }
 
-fn flag(value: Value<'_>, name: &str) -> Result<bool, Refusal> {
-    value
-        .as_bool()
-        .ok_or_else(|| format!("user record: {name} must be true or false"))
+fn decoded(value: Value<'_>) -> Option<String> {
+    value.as_str()?.decode().ok().map(Cow::into_owned)
 }
 
 fn unknown_member(place: &str, name: &str) -> Refusal {

@@ -2,7 +2,7 @@
 
 use super::PermissionUpdate;
 use crate::json::{Object, RawJson, ScanLimits, Scanner, Value};
-use crate::schema::declare::words;
+use crate::schema::declare::{Fault, Json as _, Member, Shape, open_faults, words};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -107,6 +107,12 @@ impl fmt::Display for AnswerFault {
 impl core::error::Error for AnswerFault {}
 
 impl PermissionAnswer {
+    /// What a payload looks like of which nothing is dropped but unknown members.
+    pub const SHAPE: Shape = Shape::Open(&Shape::OneOf(&[
+        Shape::Object(&ALLOW),
+        Shape::Object(&DENY),
+    ]));
+
     /// Reads the payload of a success. Unknown members are dropped.
     ///
     /// # Errors
@@ -133,8 +139,42 @@ impl PermissionAnswer {
     }
 }
 
+const ALLOW: [Member; 5] = [
+    Member::constant("behavior", "\"allow\""),
+    TOOL_USE_ID,
+    Member::required("updatedInput", Shape::Map(&Shape::Any)),
+    Member::optional("updatedPermissions", Shape::List(&PermissionUpdate::SHAPE)),
+    CLASSIFICATION,
+];
+
+const DENY: [Member; 5] = [
+    Member::constant("behavior", "\"deny\""),
+    TOOL_USE_ID,
+    Member::required("message", Shape::String),
+    Member::optional("interrupt", Shape::Bool),
+    CLASSIFICATION,
+];
+
+/// Never compared with the call's id, only checked in type (WIRE-PERM-010).
+const TOOL_USE_ID: Member = Member::optional("toolUseID", Shape::String);
+
+const CLASSIFICATION: Member = Member::optional("decisionClassification", Classification::SHAPE);
+
+/// Holds an answer against its form. What is wrong in these two decides
+/// nothing (WIRE-PERM-043, WIRE-PERM-044).
+fn check(answer: Object<'_>, form: &[Member]) -> Result<(), AnswerFault> {
+    let fault = open_faults(answer, form).find_map(|fault| match fault {
+        Fault::Unknown(..) | Fault::Wrong("updatedPermissions" | "decisionClassification", _) => {
+            None
+        }
+        Fault::Missing(member) => Some(AnswerFault::Missing(member)),
+        Fault::Wrong(member, _) => Some(AnswerFault::WrongType(member)),
+    });
+    fault.map_or(Ok(()), Err)
+}
+
 fn allow(answer: Object<'_>) -> Result<Allow, AnswerFault> {
-    check_tool_use_id(answer)?;
+    check(answer, &ALLOW)?;
     let input = answer
         .get("updatedInput")
         .ok_or(AnswerFault::Missing("updatedInput"))?;
@@ -160,30 +200,16 @@ fn updates(list: Value<'_>) -> Option<Vec<PermissionUpdate>> {
 }
 
 fn deny(answer: Object<'_>) -> Result<Deny, AnswerFault> {
-    check_tool_use_id(answer)?;
-    let message = answer
-        .get("message")
-        .ok_or(AnswerFault::Missing("message"))?;
-    let message = message.as_str().and_then(|text| text.decode().ok());
-    let interrupt = match answer.get("interrupt") {
-        None => Some(false),
-        Some(interrupt) => interrupt.as_bool(),
-    };
+    check(answer, &DENY)?;
+    let message = answer.get("message").and_then(Value::as_str);
     Ok(Deny {
         message: message
+            .and_then(|text| text.decode().ok())
             .ok_or(AnswerFault::WrongType("message"))?
             .into_owned(),
-        interrupt: interrupt.ok_or(AnswerFault::WrongType("interrupt"))?,
+        interrupt: answer.get("interrupt").and_then(Value::as_bool) == Some(true),
         classification: classification(answer).unwrap_or(Classification::UserReject),
     })
-}
-
-/// Never compared with the call's id, only checked in type (WIRE-PERM-010).
-fn check_tool_use_id(answer: Object<'_>) -> Result<(), AnswerFault> {
-    match answer.get("toolUseID") {
-        Some(id) if id.as_str().is_none() => Err(AnswerFault::WrongType("toolUseID")),
-        _ => Ok(()),
-    }
 }
 
 /// An invalid value counts as absent (WIRE-PERM-043).

@@ -145,8 +145,15 @@ fn commands_are_told_from_prompts() {
             }
         );
     }
-    assert!(refused(&["schema"]).contains("`agentx schema` is not available yet"));
-    assert!(refused(&["schema", "--help", "x"]).contains("not available yet"));
+    assert!(matches!(invoke(&["schema"]), Ok(Invocation::Schema(None))));
+    assert!(matches!(
+        invoke(&["schema", "agent.result"]),
+        Ok(Invocation::Schema(Some(record))) if record == "agent.result"
+    ));
+    assert!(
+        refused(&["schema", "a", "b"])
+            .contains("unexpected argument \"b\": `agentx schema` takes no")
+    );
     assert!(matches!(
         invoke(&["sessions", "show", "x", "--output-format", "json"]),
         Ok(Invocation::Sessions(Question::Show { id, output_format: Some(Telling::Json) })) if id == "x"
@@ -338,11 +345,16 @@ fn help_and_version_are_said() {
         "agentx demo",
         "--effort <E>",
         "agentx --list-providers",
+        "agentx schema [RECORD]",
         "--max-budget-usd <USD>",
         "AGENTX_HOME",
         "128+N",
     ] {
         assert!(help.contains(part), "{part} is missing in {help}");
     }
-    assert!(!help.contains("schema"));
+    let Ok(Invocation::Say(help)) = invoke(&["schema", "--help"]) else {
+        panic!("no help")
+    };
+    assert!(help.contains("\n  host.user\n"), "{help}");
+    assert!(help.contains("\n  answer.can_use_tool\n"), "{help}");
 }

@@ -10,6 +10,7 @@ mod logs;
 mod one_shot;
 mod persistence;
 mod providers;
+mod schema;
 mod server;
 mod sessions;
 mod settings;

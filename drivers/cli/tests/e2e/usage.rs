@@ -36,8 +36,6 @@ fn what_is_not_there_yet_is_refused_by_name() {
         let refused = finish(bare(&["-p", option, "x"]), "");
         refused.refused(&format!("{option} is not available yet"));
     }
-    let refused = finish(bare(&["schema"]), "");
-    refused.refused("`agentx schema` is not available yet");
     let refused = finish(bare(&["-p", "--profile", "reference", "x"]), "");
     refused.refused(
         "invalid value 'reference' for '--profile <PROFILE>': reference is not available yet; expected standalone",

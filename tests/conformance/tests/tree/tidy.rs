@@ -6,6 +6,10 @@ use agentx_conformance::{graph, rules, tree};
 /// Crates that may stand in the graph in several versions, each with its reason.
 const SEVERAL_VERSIONS: &[(&str, &str)] = &[
     (
+        "bit-vec",
+        "tests only: fancy-regex under jsonschema takes 0.8, yasna under rcgen 0.9",
+    ),
+    (
         "getrandom",
         "ring still takes 0.2, tempfile (tests only) 0.4",
     ),

@@ -18,6 +18,7 @@ mod queue;
 mod race;
 mod records;
 mod scenarios;
+mod schema;
 mod settings;
 mod store;
 mod tools;

@@ -4,13 +4,19 @@ mod environment;
 mod import;
 mod user;
 
-use super::{ContextKind, Inbound, Malformed, ParseContext, UNKNOWN_KIND_CHARS, parse};
-use crate::json::{ScanLimits, Scanner};
+use super::{
+    ContextKind, Inbound, Malformed, Operation, ParseContext, RECORDS, ResponseBody,
+    UNKNOWN_KIND_CHARS, UserRejected, parse,
+};
+use crate::json::{ScanLimits, Scanner, Value};
 use crate::limits::Limits;
+use crate::schema::declare::has_shape;
 use alloc::format;
 
 const SESSION: &str = "5b0c5ed4-9a6b-4d5e-8f23-1d9d2a6f1c11";
 
+/// What the parser makes of a line. Every line of these tests is held against
+/// the shapes, too, from which schemas are told (DEC-47).
 fn read_sized(line: &str, line_bytes: usize, limits: Limits) -> Result<Inbound, Malformed> {
     let mut scanner = Scanner::new();
     let value = scanner.scan(line.as_bytes(), &ScanLimits::DEFAULT).unwrap();
@@ -18,7 +24,61 @@ fn read_sized(line: &str, line_bytes: usize, limits: Limits) -> Result<Inbound, 
         session_id: SESSION,
         limits: &limits,
     };
-    parse(value, &context, line_bytes)
+    let parsed = parse(value, &context, line_bytes);
+    if let Some(accepted) = verdict(&parsed) {
+        let kind = value.as_object().and_then(|record| record.get("type"));
+        let kind = kind.and_then(Value::as_str);
+        let fits = RECORDS
+            .iter()
+            .any(|(name, shape)| kind.is_some_and(|kind| kind == *name) && has_shape(shape, value));
+        assert_eq!(
+            fits, accepted,
+            "the shape disagrees with {parsed:?}: {line}"
+        );
+    }
+    parsed
+}
+
+/// Whether a line was good; `None` where that was decided by something that is
+/// no part of a shape.
+fn verdict(parsed: &Result<Inbound, Malformed>) -> Option<bool> {
+    const BESIDE_SHAPES: [&str; 8] = [
+        "unpaired surrogate escape",
+        "session_id names another session",
+        "can be admitted",
+        "attachments are not available in this session",
+        "missing or invalid name",
+        "missing or invalid mime_type",
+        "may not be set",
+        "environment update: more than",
+    ];
+    let refused = |reason: &str| {
+        let beside = BESIDE_SHAPES.iter().any(|text| reason.contains(text));
+        (!beside).then_some(false)
+    };
+    match parsed {
+        Err(Malformed { reason, .. }) if reason.contains("too large") => None,
+        Err(_) | Ok(Inbound::Unknown { .. }) => Some(false),
+        Ok(
+            Inbound::UserRejected(UserRejected { reason, .. })
+            | Inbound::EnvironmentRefused { reason },
+        ) => refused(reason),
+        Ok(Inbound::ControlRequest(request)) => match &request.operation {
+            Err(reason) => refused(reason),
+            Ok(
+                Operation::Initialize { extra_fields }
+                | Operation::Interrupt { extra_fields }
+                | Operation::GetContextUsage { extra_fields }
+                | Operation::McpStatus { extra_fields },
+            ) => Some(!extra_fields),
+            Ok(_) => Some(false),
+        },
+        Ok(Inbound::ControlResponse(response)) => match &response.body {
+            ResponseBody::Invalid { reason } => refused(reason),
+            _ => Some(true),
+        },
+        Ok(_) => Some(true),
+    }
 }
 
 fn read(line: &str) -> Result<Inbound, Malformed> {
