@@ -10,6 +10,7 @@
 
 mod command;
 mod edit;
+mod hooks;
 mod layers;
 pub mod limits;
 mod paths;
@@ -21,6 +22,7 @@ mod spelling;
 mod tests;
 
 pub use edit::{EditFault, edit};
+pub use hooks::HookSettings;
 pub use layers::{Layer, Layers, Sourced};
 pub use paths::resolve;
 pub use settings::{Permissions, Settings, ToolSettings};

@@ -6,7 +6,6 @@ use crate::settings::Standing;
 use agentx_core::agent::{AgentSession, Config, Output, Provider};
 use agentx_core::correlate::OrphanPolicy;
 use agentx_core::guard::Guard;
-use agentx_core::hook::Hooks;
 use agentx_core::ids::Seed;
 use agentx_core::limits::Limits;
 use agentx_core::machine::Machine as _;
@@ -136,7 +135,7 @@ impl Parts<'_> {
                 .map_err(Refusal::new)?,
             resume: None,
             store: None,
-            hooks: Hooks::default(),
+            hooks: self.standing.hooks.clone(),
             limits: Limits::default(),
         })
     }

@@ -61,6 +61,7 @@ pub(crate) fn run(options: Options) -> Result<u8, Refusal> {
         include_partial_messages: plan.include_partial_messages,
         tools: ToolboxConfig {
             commands: std::mem::take(&mut standing.commands),
+            hooks: std::mem::take(&mut standing.hook_commands),
             ..ToolboxConfig::new(path, tool_environment())
         },
         standing,
@@ -84,6 +85,7 @@ fn standing(home: &Home, cwd: &str, registry: &Registry, plan: &Plan) -> Result<
     };
     let mut loaded = places.load()?;
     let commands = loaded.check()?;
+    let (hooks, hook_commands) = loaded.hooks(&commands)?;
     loaded.notes.iter().for_each(crate::complain);
     let store = Store::new(home, cwd, keys.clone()).map_err(Refusal::new)?;
     Ok(Standing {
@@ -91,6 +93,8 @@ fn standing(home: &Home, cwd: &str, registry: &Registry, plan: &Plan) -> Result<
         directories: settings::directories(&plan.add_dirs)?,
         tools: plan.tools.clone(),
         commands,
+        hooks,
+        hook_commands,
         persist: Some(Box::new(move |updates| store.persist(updates))),
     })
 }
