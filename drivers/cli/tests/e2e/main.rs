@@ -5,6 +5,7 @@ mod demo;
 mod discovery;
 mod endings;
 mod home;
+mod hooks;
 mod kept;
 mod logs;
 mod one_shot;
