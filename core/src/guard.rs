@@ -11,7 +11,7 @@ mod redact;
 #[cfg(test)]
 mod tests;
 
-pub use redact::{REDACTED, Redactor};
+pub use redact::{JsonRedactor, REDACTED, Redactor};
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use alloc::borrow::Cow;
@@ -130,6 +130,16 @@ impl Guard {
         if found { Err(Leak) } else { Ok(()) }
     }
 
+    /// Whether `text` holds a literal, as it is or with escapes of JSON, wherever
+    /// in it they stand. For text that need not be JSON.
+    #[must_use]
+    pub fn is_spelled_in(&self, text: &str) -> bool {
+        let Some(literals) = &self.0 else {
+            return false;
+        };
+        literals.plain.is_match(text) || literals.plain.is_match(&decode::View::of(text).text)
+    }
+
     /// `text` with every literal replaced by [`REDACTED`], leftmost and longest first.
     #[must_use]
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
@@ -143,6 +153,12 @@ impl Guard {
     #[must_use]
     pub fn redactor(&self) -> Redactor {
         Redactor::new(self.0.clone())
+    }
+
+    /// A redactor for one stream of JSON text.
+    #[must_use]
+    pub fn json_redactor(&self) -> JsonRedactor {
+        JsonRedactor::new(self.0.clone())
     }
 }
 

@@ -137,16 +137,32 @@ impl Link {
     // ---- in -------------------------------------------------------------------------
 
     /// The next record of `bytes`, which shrinks by what was taken. `None`: all
-    /// is taken, and an unfinished line is kept.
-    pub fn next(&mut self, bytes: &mut &[u8], limits: &Limits) -> Option<Result<Inbound, Fault>> {
+    /// is taken, and an unfinished line is kept. `guard` keeps its literals out of
+    /// the words of the peer that a refusal cuts and shows (DEC-30).
+    pub fn next(
+        &mut self,
+        bytes: &mut &[u8],
+        guard: &Guard,
+        limits: &Limits,
+    ) -> Option<Result<Inbound, Fault>> {
         let line = self.framer.next(bytes)?;
-        Some(read(&mut self.scanner, &self.session_id, line, limits))
+        let context = ParseContext {
+            session_id: &self.session_id,
+            limits,
+            guard,
+        };
+        Some(read(&mut self.scanner, line, &context))
     }
 
     /// The record that the end of the input completes, if any (WIRE-EOF-001).
-    pub fn end(&mut self, limits: &Limits) -> Option<Result<Inbound, Fault>> {
+    pub fn end(&mut self, guard: &Guard, limits: &Limits) -> Option<Result<Inbound, Fault>> {
         let line = self.framer.end()?;
-        Some(read(&mut self.scanner, &self.session_id, line, limits))
+        let context = ParseContext {
+            session_id: &self.session_id,
+            limits,
+            guard,
+        };
+        Some(read(&mut self.scanner, line, &context))
     }
 
     // ---- out ------------------------------------------------------------------------
@@ -274,20 +290,18 @@ impl Fault {
 
 fn read(
     scanner: &mut Scanner,
-    session_id: &str,
     line: Result<Line<'_>, FrameError<'_>>,
-    limits: &Limits,
+    context: &ParseContext<'_>,
 ) -> Result<Inbound, Fault> {
     let Line { number, bytes, .. } =
         line.map_err(|error| Fault::new(error.line, error.byte, error.reason, error.source))?;
     let fault = |at: usize, reason| Fault::new(number, at.saturating_add(1), reason, bytes);
     let depths = ScanLimits {
-        max_depth: limits.depth,
-        node_depth: limits.node_depth,
+        max_depth: context.limits.depth,
+        node_depth: context.limits.node_depth,
     };
     let value = scanner
         .scan(bytes, &depths)
         .map_err(|error| fault(error.at, error.reason.as_str()))?;
-    let context = ParseContext { session_id, limits };
-    inbound::parse(value, &context, bytes.len()).map_err(|error| fault(error.at, error.reason))
+    inbound::parse(value, context, bytes.len()).map_err(|error| fault(error.at, error.reason))
 }

@@ -92,6 +92,11 @@ impl Registry {
             .filter_map(|entry| entry.api_key.as_ref())
     }
 
+    /// The same in every spelling that a peer or a tool may give them.
+    pub fn key_spellings(&self) -> impl Iterator<Item = String> {
+        self.credentials().flat_map(Secret::spellings)
+    }
+
     /// Refuses keys that the names, words and punctuation of records spell by
     /// themselves, whatever a session says (DEC-30). `words` holds every name and
     /// word of those records.

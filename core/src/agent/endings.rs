@@ -70,7 +70,7 @@ impl AgentSession {
         let mut redactor = self.config.credentials.redactor();
         // What the redactor holds back may be the first half of a credential.
         let safe = redactor.push(&source);
-        if self.config.credentials.check(safe.as_bytes()).is_err() {
+        if self.config.credentials.is_spelled_in(&safe) {
             return "(the line spells a credential and is not shown)".to_string();
         }
         let mut text = String::from("\"");

@@ -297,12 +297,19 @@ impl AgentSession {
         self.config.credentials.redact(text).into_owned()
     }
 
+    /// An error of a provider or a diagnostic, without routing values too: a
+    /// server likes to tell where it stands.
+    fn placeless(&self, text: &str) -> String {
+        let safe = self.config.credentials.redact(text);
+        self.config.metadata.redact(&safe).into_owned()
+    }
+
     fn warn(&mut self, text: impl Into<String>) {
         self.diagnose(Severity::Warning, text.into());
     }
 
     fn diagnose(&mut self, severity: Severity, text: String) {
-        let text = records::one_line(&self.safe(&text));
+        let text = records::one_line(&self.placeless(&text));
         self.out
             .push_back(Output::Diagnostic(Diagnostic { severity, text }));
     }
@@ -350,7 +357,8 @@ impl AgentSession {
 
     fn take_bytes(&mut self, mut bytes: &[u8]) {
         while matches!(self.stage, Stage::Open) {
-            let Some(read) = self.link.next(&mut bytes, &self.config.limits) else {
+            let (guard, limits) = (&self.config.credentials, &self.config.limits);
+            let Some(read) = self.link.next(&mut bytes, guard, limits) else {
                 break;
             };
             self.take(read);
@@ -370,7 +378,8 @@ impl AgentSession {
 
     fn end_of_input(&mut self) {
         // The tail is a record like any other before the end is declared (WIRE-EOF-001).
-        if let Some(read) = self.link.end(&self.config.limits) {
+        let (guard, limits) = (&self.config.credentials, &self.config.limits);
+        if let Some(read) = self.link.end(guard, limits) {
             self.take(read);
         }
         if matches!(self.stage, Stage::Open) {

@@ -350,8 +350,8 @@ impl AgentSession {
         let errors = match (not_stored, stop) {
             (Some(text), ResultStop::Cancelled) => vec![text],
             // Put together from words of ours and of the provider.
-            (None, _) => vec![self.safe(&error)],
-            (Some(text), _) => vec![self.safe(&error), text],
+            (None, _) => vec![self.placeless(&error)],
+            (Some(text), _) => vec![self.placeless(&error), text],
         };
         let report = TurnReport {
             text: String::new(),

@@ -10,7 +10,7 @@
 //! stopped (DEC-42). Calls are finished by the end of the answer alone, so a cut
 //! answer shows and keeps none of them (DEC-41).
 
-use crate::guard::{Guard, Redactor};
+use crate::guard::{Guard, JsonRedactor, Redactor};
 use crate::model::{Block, Delta, StopReason, Usage};
 use alloc::collections::VecDeque;
 use alloc::string::String;
@@ -156,7 +156,7 @@ enum Waiting {
 struct OpenCall {
     key: u32,
     number: usize,
-    redactor: Redactor,
+    redactor: JsonRedactor,
     call: Proposed,
 }
 
@@ -278,6 +278,10 @@ impl Answer {
     /// Ends an answer that was cut, failed or was cancelled: text and thinking
     /// stay, calls are dropped (DEC-41).
     pub(crate) fn cut(&mut self) -> Vec<Block> {
+        if let Some(open) = &mut self.open {
+            let rest = open.break_off();
+            self.show_piece(rest);
+        }
         self.wait_open();
         let mut blocks = Vec::new();
         for waiting in core::mem::take(&mut self.waiting) {
@@ -315,7 +319,7 @@ impl Answer {
         self.waiting.push(Waiting::Call(OpenCall {
             key,
             number,
-            redactor: self.guard.redactor(),
+            redactor: self.guard.json_redactor(),
             call: Proposed {
                 id,
                 name,
@@ -494,6 +498,12 @@ impl OpenBlock {
     /// What the redactor still held back.
     fn finish(&mut self) -> Option<(usize, Piece)> {
         let safe = self.redactor.finish();
+        self.keep(safe)
+    }
+
+    /// The same where the text broke off.
+    fn break_off(&mut self) -> Option<(usize, Piece)> {
+        let safe = self.redactor.break_off();
         self.keep(safe)
     }
 

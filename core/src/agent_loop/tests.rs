@@ -26,7 +26,7 @@ fn config() -> LoopConfig {
         max_turns: None,
         max_budget: None,
         pricing: None,
-        guard: Guard::new(["sk-secret-key"]).expect("few literals"),
+        guard: Guard::new(["sk-secret-key", "sk-🚀-key"]).expect("few literals"),
         input_depth: 120,
         asks_before_stop: false,
     }
@@ -191,7 +191,8 @@ fn malformed_arguments_and_unknown_tools_become_error_results() {
         ("Look", "{\"a\":", "not valid JSON"),
         ("Look", "[1]", "not a JSON object"),
         ("Look", "{\"a\":1,\"\\u0061\":2}", "duplicate member name"),
-        ("Look", "{\"a\":\"sk-secret\\u002dkey\"}", "credential"),
+        // Two halves of one character: what no redactor of pieces puts together.
+        ("Look", "{\"a\":\"sk-\\ud83d\\ude80-key\"}", "credential"),
         (
             "Fly",
             "{}",

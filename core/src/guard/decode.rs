@@ -2,6 +2,81 @@
 
 use crate::json::{ScanLimits, Scanner, Writer};
 use alloc::string::String;
+use alloc::vec::Vec;
+
+/// A text as a reader of JSON would take it, and where it came from.
+#[derive(Debug, Default)]
+pub(super) struct View {
+    /// The text without its escapes.
+    pub(super) text: String,
+    /// Where each byte of `text` began in the source; last, where the view ends.
+    from: Vec<usize>,
+}
+
+impl View {
+    /// Reads every escape of `source`, wherever it stands: a line that is no
+    /// JSON, or a piece of one, has no strings to tell. What is no escape stands
+    /// for itself. An escape that the end of `source` cuts is left out.
+    pub(super) fn of(source: &str) -> Self {
+        let mut view = Self::default();
+        let mut at = 0;
+        while let Some(rest) = source.get(at..)
+            && let Some(first) = rest.chars().next()
+        {
+            let (character, length) = if first == '\\' {
+                match escape(rest.as_bytes()) {
+                    Some(read) => read,
+                    None => break,
+                }
+            } else {
+                (first, first.len_utf8())
+            };
+            view.text.push(character);
+            view.from.resize(view.text.len(), at);
+            at += length;
+        }
+        view.from.push(at);
+        view
+    }
+
+    /// Where in the source the byte at `at` of the view began.
+    pub(super) fn source(&self, at: usize) -> usize {
+        let end = self.from.last().copied().unwrap_or_default();
+        self.from.get(at).copied().unwrap_or(end)
+    }
+}
+
+/// The character of the escape at the start of `bytes` and its length; `None`
+/// where more bytes have to tell. Halves of a character become U+FFFD each: no
+/// credential holds one.
+fn escape(bytes: &[u8]) -> Option<(char, usize)> {
+    let simple = |character| Some((character, 2));
+    match bytes.get(1)? {
+        b'"' => simple('"'),
+        b'/' => simple('/'),
+        b'b' => simple('\u{8}'),
+        b'f' => simple('\u{c}'),
+        b'n' => simple('\n'),
+        b'r' => simple('\r'),
+        b't' => simple('\t'),
+        b'\\' => simple('\\'),
+        b'u' => {
+            let digits = bytes.get(2..).unwrap_or_default();
+            let digits = digits.get(..4).unwrap_or(digits);
+            if !digits.iter().all(u8::is_ascii_hexdigit) {
+                return Some(('\\', 1));
+            }
+            let [_, _, _, _] = digits else { return None };
+            let digit = |d: &u8| char::from(*d).to_digit(16).unwrap_or_default();
+            let code = digits.iter().fold(0, |code, d| code * 16 + digit(d));
+            Some((
+                char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER),
+                6,
+            ))
+        }
+        _ => Some(('\\', 1)),
+    }
+}
 
 /// `literal` as our writer spells it inside a string.
 pub(super) fn escaped(literal: &str) -> String {

@@ -281,3 +281,77 @@ fn repeated_literals_count_once() {
     let owned = Guard::new(vec![String::from(KEY)]).unwrap();
     assert_eq!(owned.redact(KEY), REDACTED);
 }
+
+/// What comes out of a redactor of JSON when `text` goes in cut at `cuts`.
+fn json_in_pieces(guard: &Guard, text: &str, cuts: &[usize]) -> String {
+    let mut redactor = guard.json_redactor();
+    let mut out = String::new();
+    let mut from = 0;
+    for cut in cuts.iter().copied().chain([text.len()]) {
+        out.push_str(&redactor.push(&text[from..cut]));
+        from = cut;
+    }
+    out + &redactor.finish()
+}
+
+// covers: DEC-30
+#[test]
+fn escapes_hide_no_literal_in_json_that_comes_in_pieces() {
+    let guard = guard(&["a\"\\b/c", "xyz"]);
+    for (text, safe) in [
+        (r#"{"k":"1a\"\\b\/c2"}"#, r#"{"k":"1[redacted]2"}"#),
+        (r#""\u0061\u0022\u005c\u0062/\u0063""#, r#""[redacted]""#),
+        (
+            r#""\u0078\u0079\u007A\u0078yz""#,
+            r#""[redacted][redacted]""#,
+        ),
+        (
+            r#""\\u0078yz \n\u00e9 \ud83d\ude80 \u0078y""#,
+            r#""\\u0078yz \n\u00e9 \ud83d\ude80 \u0078y""#,
+        ),
+        (r#""xyz a"\b/c"#, r#""[redacted] [redacted]"#),
+        (r#""\uxyz \q \u00"#, r#""\u[redacted] \q \u00"#),
+    ] {
+        assert_eq!(json_in_pieces(&guard, text, &[]), safe);
+        let all: Vec<usize> = (1..text.len()).collect();
+        assert_eq!(json_in_pieces(&guard, text, &all), safe, "{text}");
+        for first in 1..text.len() {
+            for second in first..text.len() {
+                let cuts = [first, second];
+                assert_eq!(json_in_pieces(&guard, text, &cuts), safe, "{text} {cuts:?}");
+            }
+        }
+    }
+    let mut open = Guard::default().json_redactor();
+    assert_eq!(open.push("xy\\") + &open.finish(), "xy\\");
+}
+
+// covers: DEC-30
+#[test]
+fn a_text_that_breaks_off_keeps_only_a_harmless_tail() {
+    let guard = guard(&["sk-0123456789", "se"]);
+    let broken = |text: &str| {
+        let mut redactor = guard.redactor();
+        redactor.push(text) + &redactor.break_off()
+    };
+    assert_eq!(broken("a sk-01234"), "a [redacted]");
+    assert_eq!(broken("a sk-0123"), "a sk-0123");
+    assert_eq!(broken("a sk-0123456789"), "a [redacted]");
+    assert_eq!(broken("its"), "its");
+    assert_eq!(Guard::default().redactor().break_off(), "");
+}
+
+// covers: DEC-30
+#[test]
+fn a_literal_is_seen_in_text_that_is_no_json() {
+    let guard = guard(&[KEY]);
+    for text in [
+        KEY,
+        "\" \\u0073k-test-0123456789",
+        "\"a\" sk\\u002dtest-0123456789 \"",
+    ] {
+        assert!(guard.is_spelled_in(text), "{text}");
+    }
+    assert!(!guard.is_spelled_in("\\\\u0073k-test-0123456789"));
+    assert!(!Guard::default().is_spelled_in(KEY));
+}

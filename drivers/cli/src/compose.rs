@@ -109,7 +109,8 @@ impl Parts<'_> {
     }
 
     fn config(&self) -> Result<Config, Refusal> {
-        let keys = || self.registry.credentials().map(|key| key.expose());
+        let keys = || self.registry.key_spellings();
+        let routes = self.registry.routing_values().map(str::to_owned);
         Ok(Config {
             seed: Seed(random()?),
             session_id: None,
@@ -131,8 +132,7 @@ impl Parts<'_> {
             vet_records: false,
             flush_remote: false,
             credentials: Guard::new(keys()).map_err(Refusal::new)?,
-            metadata: Guard::new(keys().chain(self.registry.routing_values()))
-                .map_err(Refusal::new)?,
+            metadata: Guard::new(keys().chain(routes)).map_err(Refusal::new)?,
             resume: None,
             store: None,
             hooks: self.standing.hooks.clone(),

@@ -21,7 +21,7 @@ use agentx_pump::world::Stdio;
 use agentx_tools::ToolboxConfig;
 use folder::Folder;
 use host::DemoHost;
-use std::io::{self, IsTerminal as _};
+use std::io;
 use std::sync::{Arc, OnceLock};
 use transcript::Style;
 
@@ -73,17 +73,11 @@ pub(crate) fn run(output: OutputFormat) -> Result<u8, Refusal> {
     let (session, world) = parts.compose()?;
     let style = match output {
         OutputFormat::StreamJson => Style::Records,
-        OutputFormat::Text | OutputFormat::Json if wants_colour() => Style::Coloured,
+        OutputFormat::Text | OutputFormat::Json if crate::wants_colour() => Style::Coloured,
         OutputFormat::Text | OutputFormat::Json => Style::Plain,
     };
     let unread = Arc::new(OnceLock::new());
     let host = DemoHost::new(style, folder.name(), io::stdout(), Arc::clone(&unread));
     let status = session::drive(session, world, Stdio::Host(Box::new(host)));
     Ok(unread.get().map_or(status, crate::unwritable))
-}
-
-/// Colour is for terminals whose user did not forbid it.
-fn wants_colour() -> bool {
-    let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    io::stdout().is_terminal() && !forbidden
 }

@@ -71,7 +71,7 @@ fn table(catalogue: &[Descriptor]) -> String {
 /// byte of it is written (DEC-30).
 fn check(registry: &Registry, text: &str) -> Result<(), Refusal> {
     registry.check_public(text)?;
-    let keys = registry.credentials().map(|key| key.expose());
-    let guard = Guard::new(keys.chain(registry.routing_values())).map_err(Refusal::new)?;
+    let routes = registry.routing_values().map(str::to_owned);
+    let guard = Guard::new(registry.key_spellings().chain(routes)).map_err(Refusal::new)?;
     guard.check(text.as_bytes()).map_err(Refusal::new)
 }

@@ -18,6 +18,7 @@ mod compose;
 mod demo;
 mod discover;
 mod home;
+mod interactive;
 mod logging;
 mod money;
 mod options;
@@ -25,14 +26,18 @@ mod persistence;
 mod prompt;
 mod refusal;
 mod schema;
+mod secrets;
 mod session;
 mod sessions;
 mod settings;
+mod speak;
 
 use options::Invocation;
 use refusal::Refusal;
+use secrets::Secrets;
+use std::ffi::OsString;
 use std::fmt;
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::panic;
 use std::process::ExitCode;
 
@@ -41,12 +46,14 @@ const FAILED: u8 = 1;
 
 fn main() -> ExitCode {
     contain_panics();
+    hide_memory();
     // Panics end as a status of the contract, with the line of the hook.
     ExitCode::from(panic::catch_unwind(run).unwrap_or(FAILED))
 }
 
 fn run() -> u8 {
-    let status = options::read(std::env::args_os()).and_then(|invocation| match invocation {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let status = options::read(&arguments).and_then(|invocation| match invocation {
         Invocation::Run(options) => session::run(*options),
         Invocation::Demo(output) => demo::run(output),
         Invocation::List(format) => discover::text(format).map(|text| say(&text)),
@@ -54,10 +61,29 @@ fn run() -> u8 {
         Invocation::Sessions(question) => sessions::run(&question),
         Invocation::Say(text) => Ok(say(&text)),
     });
-    status.unwrap_or_else(|refusal: Refusal| {
-        complain(format_args!("error: {refusal}"));
-        refusal.status()
-    })
+    status.unwrap_or_else(|refusal| refuse(&refusal, &arguments))
+}
+
+/// Tells why a run does not begin. A refusal of the command line may quote a part
+/// of an argument, so one that holds a key is read again without it.
+fn refuse(refusal: &Refusal, arguments: &[OsString]) -> u8 {
+    let secrets = Secrets::known();
+    let again = secrets.redact_all(arguments);
+    let again = again.and_then(|arguments| options::read(&arguments).err());
+    let text = again.as_ref().unwrap_or(refusal).to_string();
+    complain(format_args!("error: {}", secrets.redact(&text)));
+    refusal.status()
+}
+
+/// Keeps the memory of this process, where the keys are, out of core dumps and,
+/// but for root, out of the reach of the programs it starts. A system that knows
+/// no such thing goes without.
+fn hide_memory() {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    }
 }
 
 /// Says something on stdout that is no part of a session.
@@ -68,6 +94,14 @@ fn say(text: &str) -> u8 {
         Ok(()) => 0,
         Err(error) => unwritable(&error),
     }
+}
+
+/// Whether stdout takes colour: a terminal that has some, and whose user did not
+/// forbid it.
+fn wants_colour() -> bool {
+    let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let plain = std::env::var_os("TERM").is_some_and(|name| name == "dumb");
+    io::stdout().is_terminal() && !forbidden && !plain
 }
 
 /// stdout takes nothing, outside of a session, which tells of that itself. A
@@ -95,4 +129,17 @@ fn contain_panics() {
         )),
         None => complain("error: internal fault"),
     }));
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use rustix::process::{DumpableBehavior, dumpable_behavior};
+
+    // covers: DEC-30
+    #[test]
+    fn memory_with_keys_is_dumped_nowhere() {
+        assert_eq!(dumpable_behavior(), Ok(DumpableBehavior::Dumpable));
+        super::hide_memory();
+        assert_eq!(dumpable_behavior(), Ok(DumpableBehavior::NotDumpable));
+    }
 }

@@ -35,6 +35,8 @@ const AFTER_HELP: &str = "\
 Examples:
   agentx demo
       See a whole session now: no configuration, no network
+  agentx
+      Talk with the agent on this terminal; /help there tells more
   agentx -p \"What does this project do?\"
       Answer one prompt in the current folder
   git diff | agentx -p \"Review this change\"
@@ -70,7 +72,8 @@ Environment:
 
 Exit status:
   0 success, 1 the last prompt failed, the input was malformed or the session
-  cannot be resumed, 2 usage or configuration, 128+N ended by signal N";
+  cannot be resumed, 2 usage or configuration, 128+N ended by signal N
+  (on a terminal: 130 after Ctrl-C twice, or once at an empty prompt)";
 
 /// A coding agent behind a pipe.
 #[derive(Debug, Parser)]
@@ -85,10 +88,10 @@ Exit status:
     after_help = AFTER_HELP
 )]
 pub(crate) struct Options {
-    /// What the agent is asked; with text on stdin, both joined by a newline
+    /// What the agent is asked first; with text on stdin, both joined by a newline
     prompt: Option<String>,
 
-    /// Run without a terminal; implied by stream-json and by redirection
+    /// Answer and end; implied by stream-json and by redirection
     #[arg(short, long)]
     print: bool,
 
@@ -218,12 +221,11 @@ pub(crate) enum Invocation {
 /// # Errors
 ///
 /// A usage error: what is wrong with which argument, and what was expected.
-pub(crate) fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Invocation, Refusal> {
-    let arguments: Vec<OsString> = arguments.into_iter().collect();
+pub(crate) fn read(arguments: &[OsString]) -> Result<Invocation, Refusal> {
     if let Some(format) = discovery::read(arguments.get(1..).unwrap_or_default()) {
         return format.map(Invocation::List);
     }
-    let options = match Options::try_parse_from(&arguments) {
+    let options = match Options::try_parse_from(arguments) {
         Ok(options) => options,
         Err(error) => return explain(&error, arguments.get(1..).unwrap_or_default()),
     };

@@ -2,6 +2,7 @@
 
 use crate::compose::Parts;
 use crate::home::{self, Home};
+use crate::interactive::{self, Facts};
 use crate::options::{self, Options, OutputFormat, Plan, Source, Terminals};
 use crate::persistence::Persistence;
 use crate::prompt;
@@ -10,7 +11,7 @@ use crate::settings::{self, Places, Standing, Store};
 use agentx_core::agent::AgentSession;
 use agentx_core::guard::Guard;
 use agentx_core::schema::permission::PermissionMode;
-use agentx_providers::registry::Registry;
+use agentx_providers::registry::{Entry, Registry};
 use agentx_pump::signals;
 use agentx_pump::world::{Stdio, World};
 use agentx_tools::ToolboxConfig;
@@ -38,6 +39,7 @@ pub(crate) fn run(options: Options) -> Result<u8, Refusal> {
     let registry = Registry::parse(&bytes, &facts)?;
     let entry = registry.select(plan.provider.as_deref())?;
     let script = entry.script_file();
+    let interactive = matches!(plan.source, Source::Interactive { .. });
     let cwd = working_directory(plan.cwd.as_deref())?;
     let mut standing = standing(&home, &cwd, &registry, &plan)?;
     let default_mode = standing.layers.default_mode().map(|mode| mode.value);
@@ -54,11 +56,11 @@ pub(crate) fn run(options: Options) -> Result<u8, Refusal> {
             .permission_mode
             .or(default_mode)
             .unwrap_or(PermissionMode::Default),
-        host_answers: matches!(plan.source, Source::Records { .. }),
+        host_answers: !matches!(plan.source, Source::OneShot { .. }),
         max_turns: plan.max_turns,
         max_budget: plan.max_budget,
         replay_user_messages: plan.replay_user_messages,
-        include_partial_messages: plan.include_partial_messages,
+        include_partial_messages: plan.include_partial_messages || interactive,
         tools: ToolboxConfig {
             commands: std::mem::take(&mut standing.commands),
             hooks: std::mem::take(&mut standing.hook_commands),
@@ -66,15 +68,45 @@ pub(crate) fn run(options: Options) -> Result<u8, Refusal> {
         },
         standing,
     };
+    let effort = parts.effort.as_deref().map(str::to_owned);
     let (session, world) = parts.compose()?;
-    Ok(drive(session, world, stdio(plan)?))
+    let stdio = match (plan.source, plan.output) {
+        (Source::Interactive { argument }, _) => {
+            let facts = Facts {
+                effort,
+                // What is stored for a folder counts where it is trusted.
+                stores: world.persist.is_some() && plan.trust_workspace,
+                ..told(&registry, entry)
+            };
+            return interactive::run(session, world, facts, argument);
+        }
+        (Source::OneShot { argument, stdin }, output) => {
+            one_shot(prompt::gather(argument, stdin)?, output)
+        }
+        (Source::Records { argument }, _) => Stdio::Records {
+            prompts: argument.into_iter().collect(),
+            stdin: true,
+        },
+    };
+    Ok(drive(session, world, stdio))
+}
+
+/// What an interactive session tells of the providers.
+fn told(registry: &Registry, entry: &Entry) -> Facts {
+    let catalog = registry.catalog().into_iter();
+    Facts {
+        provider: entry.id.to_string(),
+        model: entry.model.to_string(),
+        providers: catalog.map(|public| public.id.to_string()).collect(),
+        colour: crate::wants_colour(),
+        ..Facts::default()
+    }
 }
 
 /// What settings and the command line say about permissions and tools.
 fn standing(home: &Home, cwd: &str, registry: &Registry, plan: &Plan) -> Result<Standing, Refusal> {
     let cwd = Path::new(cwd);
-    let keys = registry.credentials().map(|key| key.expose());
-    let keys = Guard::new(keys).map_err(Refusal::new)?;
+    let keys = Guard::new(registry.key_spellings()).map_err(Refusal::new)?;
     let places = Places {
         home,
         cwd,
@@ -86,7 +118,8 @@ fn standing(home: &Home, cwd: &str, registry: &Registry, plan: &Plan) -> Result<
     let mut loaded = places.load()?;
     let commands = loaded.check()?;
     let (hooks, hook_commands) = loaded.hooks(&commands)?;
-    loaded.notes.iter().for_each(crate::complain);
+    let notes = loaded.notes.iter().map(|note| keys.redact(note));
+    notes.for_each(crate::complain);
     let store = Store::new(home, cwd, keys.clone()).map_err(Refusal::new)?;
     Ok(Standing {
         layers: loaded.layers,
@@ -170,26 +203,18 @@ fn working_directory(told: Option<&Path>) -> Result<String, Refusal> {
     Ok(text.to_owned())
 }
 
-/// What runs over which streams. Reads a one-shot prompt from stdin.
-fn stdio(plan: Plan) -> Result<Stdio, Refusal> {
-    Ok(match (plan.source, plan.output) {
-        (Source::OneShot { argument, stdin }, output) => {
-            let prompts = vec![prompt::gather(argument, stdin)?];
-            match output {
-                OutputFormat::Text => Stdio::Text {
-                    prompts,
-                    terminal: io::stdout().is_terminal(),
-                },
-                OutputFormat::Json => Stdio::Document { prompts },
-                OutputFormat::StreamJson => Stdio::Records {
-                    prompts,
-                    stdin: false,
-                },
-            }
-        }
-        (Source::Records { argument }, _) => Stdio::Records {
-            prompts: argument.into_iter().collect(),
-            stdin: true,
+/// How one prompt is answered.
+fn one_shot(prompt: String, output: OutputFormat) -> Stdio {
+    let prompts = vec![prompt];
+    match output {
+        OutputFormat::Text => Stdio::Text {
+            prompts,
+            terminal: io::stdout().is_terminal(),
         },
-    })
+        OutputFormat::Json => Stdio::Document { prompts },
+        OutputFormat::StreamJson => Stdio::Records {
+            prompts,
+            stdin: false,
+        },
+    }
 }

@@ -20,9 +20,18 @@ const VERSION: u64 = 1;
 /// A store that cannot be read, or no such session (status 1); nothing is on
 /// stdout then.
 pub(crate) fn run(question: &Question) -> Result<u8, Refusal> {
+    Ok(crate::say(&tell(question)?))
+}
+
+/// The answer to the question.
+///
+/// # Errors
+///
+/// As for [`run`].
+pub(crate) fn tell(question: &Question) -> Result<String, Refusal> {
     let store = Store::open_existing(&home_path()?);
     let store = store.map_err(|error| unreadable(&error))?;
-    let text = match question {
+    Ok(match question {
         Question::List { output_format } => {
             let sessions = store.map_or(Ok(Vec::new()), |store| store.sessions());
             let sessions = sessions.map_err(|error| unreadable(&error))?;
@@ -42,8 +51,7 @@ pub(crate) fn run(question: &Question) -> Result<u8, Refusal> {
                 error => Refusal::failed(format_args!("session {id}: {error}")),
             })?
         }
-    };
-    Ok(crate::say(&text))
+    })
 }
 
 fn unknown(id: &str) -> Refusal {

@@ -261,7 +261,7 @@ impl Pump {
         }
         match news {
             ModelNews::Delta(delta) => self.feed(Input::Progress(id, Progress::Delta(delta))),
-            ModelNews::Warn(text) => self.log.line(&format!("agentx: warning: {text}")),
+            ModelNews::Warn(text) => self.report(&format!("agentx: warning: {text}")),
             ModelNews::Done(outcome) => {
                 self.runs.remove(&id);
                 self.feed(Input::Done(id, Answer::Model(outcome)));
@@ -279,8 +279,7 @@ impl Pump {
     pub fn finish(mut self) -> u8 {
         if !self.workers.join(REAP_GRACE) {
             self.workers.abandon(KILL_GRACE);
-            self.log
-                .line("agentx: warning: a tool or a hook did not end in time");
+            self.report("agentx: warning: a tool or a hook did not end in time");
         }
         let deadline = self
             .signalled
@@ -356,7 +355,7 @@ impl Pump {
         let now = self.now();
         if let Err(misuse) = self.session.handle(now, input) {
             // A bug of ours; the session has not changed.
-            self.log.line(&format!("agentx: internal fault: {misuse}"));
+            self.report(&format!("agentx: internal fault: {misuse}"));
         }
     }
 
@@ -472,8 +471,14 @@ impl Pump {
             Severity::Warning => "warning",
             Severity::Error => "error",
         };
-        self.log
-            .line(&format!("agentx: {severity}: {}", diagnostic.text));
+        self.report(&format!("agentx: {severity}: {}", diagnostic.text));
+    }
+
+    /// A line for the operator.
+    fn report(&mut self, line: &str) {
+        if !self.wire.report(line) {
+            self.log.line(line);
+        }
     }
 }
 

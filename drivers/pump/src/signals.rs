@@ -1,6 +1,8 @@
 //! SIGINT, SIGTERM and SIGHUP: the first one asks the session to end, the
 //! second one, or time, ends the process, and the processes of its tools before
-//! that. Before there is a session the first one ends the process.
+//! that. Before there is a session the first one ends the process. In an
+//! interactive session SIGINT ends nothing by itself: its [`Console`] says what
+//! follows.
 //!
 //! What a signal does belongs to the process, and so does the state here.
 
@@ -20,6 +22,7 @@ static STATE: Mutex<State> = Mutex::new(State {
     installed: false,
     session: None,
     abandon: None,
+    console: None,
 });
 
 /// Ends what the session started outside of this process, within a moment.
@@ -31,6 +34,25 @@ struct State {
     session: Option<Post>,
     /// What comes before the process ends without its session.
     abandon: Option<Abandon>,
+    /// The terminal of an interactive session.
+    console: Option<Console>,
+}
+
+/// What an interactive session does about signals.
+pub struct Console {
+    /// Takes a SIGINT while the session lives; it ends nothing then.
+    pub interrupted: Box<dyn Fn() + Send>,
+    /// Learns that the session is told to end, before the session does.
+    pub ending: Box<dyn Fn() + Send>,
+    /// Puts the terminal back before the process ends without its session,
+    /// within a moment.
+    pub restore: Box<dyn Fn() + Send>,
+}
+
+impl std::fmt::Debug for Console {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Console").finish_non_exhaustive()
+    }
 }
 
 fn state() -> MutexGuard<'static, State> {
@@ -69,9 +91,32 @@ pub fn watch(post: Post, abandon: Abandon) -> io::Result<()> {
     Ok(())
 }
 
+/// SIGINT goes to this console from now on, until the session is told to end.
+pub fn attend(console: Console) {
+    state().console = Some(console);
+}
+
 fn arrived(signal: i32) {
-    let status = u8::try_from(128 + signal).unwrap_or(u8::MAX);
-    let session = state().session.take();
+    if signal == SIGINT {
+        let state = state();
+        if let (Some(_), Some(console)) = (&state.session, &state.console) {
+            return (console.interrupted)();
+        }
+    }
+    end(u8::try_from(128 + signal).unwrap_or(u8::MAX));
+}
+
+/// Ends the session as a first signal does, with this exit status; if it was
+/// told to end before, ends the process as a second one does.
+pub fn end(status: u8) {
+    let session = {
+        let mut state = state();
+        let session = state.session.take();
+        if let (Some(_), Some(console)) = (&session, &state.console) {
+            (console.ending)();
+        }
+        session
+    };
     let Some(post) = session else {
         leave(status);
     };
@@ -89,6 +134,9 @@ fn leave(status: u8) -> ! {
     let state = state();
     if let Some(abandon) = &state.abandon {
         abandon();
+    }
+    if let Some(console) = &state.console {
+        (console.restore)();
     }
     std::process::exit(status.into());
 }

@@ -259,18 +259,23 @@ fn write_lines(
     lost: &AtomicUsize,
 ) -> io::Result<()> {
     while let Ok(line) = waiting.recv() {
-        write_line(&mut output, &line)?;
+        write_whole(&mut output, &line)?;
     }
     // The sender is gone, so the count is final.
     match lost.load(Ordering::Relaxed) {
         0 => {}
-        lost => write_line(&mut output, &dropped(lost))?,
+        lost => write_whole(&mut output, &dropped(lost))?,
     }
     output.flush()
 }
 
-fn write_line(output: &mut impl Write, line: &str) -> io::Result<()> {
-    let mut rest = line.as_bytes();
+/// Writes a text to its end, also where others made the descriptor non-blocking.
+///
+/// # Errors
+///
+/// As the output says.
+pub fn write_whole(output: &mut impl Write, text: &str) -> io::Result<()> {
+    let mut rest = text.as_bytes();
     while !rest.is_empty() {
         let count = again(|| output.write(rest))?;
         rest = rest.get(count..).unwrap_or_default();

@@ -1,6 +1,8 @@
 //! What a driver needs beside a session: who carries its effects out.
 
 use crate::http1::Limits;
+use crate::pump::{News, Post};
+use crate::stdio::READ_BYTES;
 use crate::tls::TrustStore;
 use agentx_core::schema::permission::PermissionUpdate;
 use agentx_core::store::Batch;
@@ -95,8 +97,68 @@ impl std::fmt::Debug for Stdio {
 
 /// A host that lives in the same process and speaks the wire.
 pub trait Host: Send {
-    /// Takes one record, newline included; gives the bytes it sends back.
+    /// Takes one record, newline included; gives the bytes it sends back. Runs on
+    /// the session's own thread: what may wait is for [`Host::takes_later`].
     fn record(&mut self, record: &[u8]) -> HostReply;
+
+    /// The road of a host that speaks when no record came, too. Called once,
+    /// before the first record.
+    fn connect(&mut self, port: HostPort) {
+        drop(port);
+    }
+
+    /// Whether the host only notes a record and tells with [`HostPort::took`]
+    /// when it is done with it. Until then the record counts as unsent (DEC-36).
+    fn takes_later(&self) -> bool {
+        false
+    }
+
+    /// Takes a line for the operator; false sends it to stderr.
+    fn report(&mut self, line: &str) -> bool {
+        let _ = line;
+        false
+    }
+}
+
+/// The road from a host in this process to its session, for any thread and any
+/// time. What is sent is queued without a bound: it is for a host that speaks at
+/// the pace of its user.
+#[derive(Clone)]
+pub struct HostPort(Post);
+
+impl HostPort {
+    pub(crate) fn new(post: &Post) -> Self {
+        Self(Arc::clone(post))
+    }
+
+    /// Bytes for the session's input, in steps as a reader would take them
+    /// (DEC-28).
+    pub fn send(&self, bytes: &[u8]) {
+        for piece in bytes.chunks(READ_BYTES) {
+            (self.0)(News::Input(piece.to_vec()));
+        }
+    }
+
+    /// The host ends its input.
+    pub fn end(&self) {
+        (self.0)(News::InputEnd);
+    }
+
+    /// The host is done with so many bytes of records.
+    pub fn took(&self, bytes: usize) {
+        (self.0)(News::Wrote(bytes));
+    }
+
+    /// The host cannot take records any more: the output has failed (DEC-11).
+    pub fn fail(&self) {
+        (self.0)(News::WriteFailed);
+    }
+}
+
+impl std::fmt::Debug for HostPort {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HostPort").finish_non_exhaustive()
+    }
 }
 
 /// What a host does after a record.

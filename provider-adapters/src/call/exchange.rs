@@ -319,14 +319,15 @@ impl Exchange {
 
 /// The first coding of the content but `identity`. None was asked for.
 fn coding(headers: &[(String, String)]) -> Option<String> {
-    let codings = headers
+    let is_coded = |value: &str| {
+        let mut codings = value.split(',').map(str::trim);
+        codings.any(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case("identity"))
+    };
+    // Whole, as below.
+    headers
         .iter()
-        .filter(|(name, _)| name.eq_ignore_ascii_case("content-encoding"))
-        .flat_map(|(_, value)| value.split(','));
-    codings
-        .map(str::trim)
-        .filter(|coding| !coding.eq_ignore_ascii_case("identity"))
-        .find_map(failure::excerpt)
+        .filter(|(name, value)| name.eq_ignore_ascii_case("content-encoding") && is_coded(value))
+        .find_map(|(_, value)| failure::excerpt(value))
 }
 
 /// The content type, if one is told and it is not `text/event-stream`.
@@ -338,5 +339,7 @@ fn odd_type(headers: &[(String, String)]) -> Option<String> {
     if essence.eq_ignore_ascii_case("text/event-stream") {
         return None;
     }
-    failure::excerpt(essence)
+    // Whole: a parameter cut off could be the rest of a key, which nobody would
+    // recognise without it.
+    failure::excerpt(value)
 }

@@ -33,6 +33,7 @@ pub(super) fn check_collisions(entries: &[Entry]) -> Result<(), RegistryError> {
         };
         if found(&catalog, key.expose()) {
             return Err(collision(
+                entries,
                 entry,
                 "api_key",
                 "the key occurs in the public catalog",
@@ -40,6 +41,7 @@ pub(super) fn check_collisions(entries: &[Entry]) -> Result<(), RegistryError> {
         }
         if routes.iter().any(|route| route.contains(key.expose())) {
             return Err(collision(
+                entries,
                 entry,
                 "api_key",
                 "the key occurs in a routing value",
@@ -49,7 +51,7 @@ pub(super) fn check_collisions(entries: &[Entry]) -> Result<(), RegistryError> {
     for (entry, routing) in routing_values(entries) {
         if found(&catalog, &routing.value) {
             let what = "the value occurs in the public catalog";
-            return Err(collision(entry, routing.member, what));
+            return Err(collision(entries, entry, routing.member, what));
         }
     }
     Ok(())
@@ -61,12 +63,12 @@ pub(super) fn check_public(entries: &[Entry], public: &str) -> Result<(), Regist
     for entry in entries {
         let key = entry.api_key.as_ref();
         if key.is_some_and(|key| found(public, key.expose())) {
-            return Err(collision(entry, "api_key", what));
+            return Err(collision(entries, entry, "api_key", what));
         }
     }
     for (entry, routing) in routing_values(entries) {
         if found(public, &routing.value) {
-            return Err(collision(entry, routing.member, what));
+            return Err(collision(entries, entry, routing.member, what));
         }
     }
     Ok(())
@@ -79,7 +81,7 @@ pub(super) fn check_frames(entries: &[Entry], words: &str) -> Result<(), Registr
     for entry in entries {
         let key = entry.api_key.as_ref().map(|key| key.expose());
         if key.is_some_and(|key| words.contains(key) || spans_frames(key)) {
-            return Err(collision(entry, "api_key", what));
+            return Err(collision(entries, entry, "api_key", what));
         }
     }
     Ok(())
@@ -96,12 +98,22 @@ fn spans_frames(text: &str) -> bool {
     text.contains('"') && text.split('"').any(between)
 }
 
-fn collision(entry: &Entry, member: &str, what: &str) -> RegistryError {
+/// Names the entry by its id, or by its place where the id holds a key or a
+/// route.
+fn collision(entries: &[Entry], entry: &Entry, member: &str, what: &str) -> RegistryError {
     let own = entry.provider_type.as_str();
-    RegistryError(format!(
-        "auth.json: id {:?}: {own}.{member}: {what}",
-        &*entry.id
-    ))
+    let key = |other: &Entry| {
+        let key = other.api_key.as_ref();
+        key.is_some_and(|key| found(&entry.id, key.expose()))
+    };
+    let telling = entries.iter().any(key)
+        || routing_values(entries).any(|(_, routing)| found(&entry.id, &routing.value));
+    let place = entries.iter().position(|other| other.id == entry.id);
+    let name = match place {
+        Some(place) if telling => format!("providers[{place}]"),
+        _ => format!("id {:?}", &*entry.id),
+    };
+    RegistryError(format!("auth.json: {name}: {own}.{member}: {what}"))
 }
 
 /// Looks for a text as it is and as JSON writes it.

@@ -17,6 +17,9 @@ use std::sync::Arc;
 /// Efforts that can be declared.
 const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
+/// Bytes of an id that a fault shows; no vendor's key is that short.
+const SHOWN_ID_BYTES: usize = 24;
+
 const OPENAI_BASE: &str = "https://api.openai.com/v1";
 
 /// Without the version path, as every `base_url` of this type.
@@ -86,7 +89,12 @@ fn read_entry(value: Value<'_>, place: &str) -> Result<Entry, Fault> {
     };
     let id = need("id")?;
     rules::check_id(&id).map_err(|what| Fault::new(&member("id"), what))?;
-    let place = format!("{place} (id {id:?})");
+    // A key in the place of the id may be as long as this, and is not shown.
+    let place = if id.len() <= SHOWN_ID_BYTES {
+        format!("{place} (id {id:?})")
+    } else {
+        place.to_owned()
+    };
     let word = need("type")?;
     let known = ProviderType::ALL
         .into_iter()
@@ -335,6 +343,8 @@ fn read_url(
     }
     let value = checked(own, member, |text| rules::check_name(text, URL_BYTES))?;
     let url = BaseUrl::parse(&value).map_err(|fault| own.fault(member, fault))?;
+    // Servers tell their place with or without a slash at its end.
+    let value = value.trim_end_matches('/').to_owned();
     routing.push(Routing { member, value });
     Ok(Some(url))
 }

@@ -200,8 +200,24 @@ fn an_answer_that_is_no_stream_is_named() {
     hand.http(HttpEvent::End);
     assert_eq!(
         hand.failure(),
-        "failed server_error: the answer is no event stream but text/html"
+        "failed server_error: the answer is no event stream but text/html; charset=utf-8"
     );
+}
+
+// covers: DEC-30
+#[test]
+fn a_header_that_echoes_a_key_is_not_cut_inside_of_it() {
+    for (name, value) in [
+        ("content-type", "sk-1234;5678-key"),
+        ("content-encoding", "sk-1234,5678-key"),
+    ] {
+        let mut hand = Hand::sent();
+        hand.head(200, &[(name, value)]);
+        if name == "content-type" {
+            hand.http(HttpEvent::End);
+        }
+        assert!(hand.failure().contains(value), "{name}");
+    }
 }
 
 #[test]
@@ -218,7 +234,7 @@ fn what_is_no_event_stream_is_not_asked_again_when_it_is_cut() {
 
 #[test]
 fn a_compressed_answer_is_named_and_not_asked_again() {
-    for (value, coding) in [("gzip", "gzip"), ("identity, br", "br")] {
+    for (value, coding) in [("gzip", "gzip"), ("identity, br", "identity, br")] {
         let mut hand = Hand::sent();
         hand.head(
             200,

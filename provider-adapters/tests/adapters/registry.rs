@@ -641,6 +641,40 @@ fn what_is_public_must_not_hold_a_key_or_a_route() {
 
 // covers: DEC-30
 #[test]
+fn a_key_in_the_place_of_an_id_is_not_shown() {
+    let compatible = |id: &str, key: &str| {
+        format!(
+            r#"{{"id":"{id}","type":"openai_compatible","openai_compatible":{{"base_url":"https://h.example/private-7/",
+                "model":"m","api":"responses","api_key":"{key}"}}}}"#
+        )
+    };
+    // The two were mixed up; or they are the same.
+    let long = "sk-SENTINEL-4471-Zq9-0123";
+    let short = "at least 8 bytes are expected";
+    assert_eq!(
+        entry_error(&compatible(long, "main")),
+        format!("providers[0].openai_compatible.api_key: {short}")
+    );
+    assert_eq!(
+        entry_error(&compatible(&long[12..], "main")),
+        format!("providers[0] (id \"4471-Zq9-0123\"): openai_compatible.api_key: {short}")
+    );
+    assert_eq!(
+        error_of(&file(&[
+            scripted("a", ""),
+            compatible(&format!("x-{KEY}"), KEY)
+        ])),
+        "auth.json: providers[1]: openai_compatible.api_key: the key occurs in the public catalog"
+    );
+    // A server tells its place without the slash at its end, too.
+    let registry = registry(&file(&[compatible("x", KEY)]));
+    let values: Vec<_> = registry.routing_values().collect();
+    assert_eq!(values, ["https://h.example/private-7"]);
+    assert!(registry.key_spellings().any(|spelling| spelling == KEY));
+}
+
+// covers: DEC-30
+#[test]
 fn what_a_session_tells_must_not_hold_a_key_or_a_route() {
     let registry = registry(&file(&[azure(
         r#""endpoint":"https://h.example","model":"m","deployment":"private-7","api_key":"sk-SENTINEL-1","api_version":"v1""#,

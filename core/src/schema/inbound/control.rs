@@ -1,6 +1,6 @@
 //! Control requests of the host and its answers to ours.
 
-use super::{ControlRequest, ControlResponse, Malformed, Operation, ResponseBody};
+use super::{ControlRequest, ControlResponse, Malformed, Operation, ParseContext, ResponseBody};
 use crate::json::{Object, RawJson, Value};
 use crate::schema::declare::{Fault, Member, Shape, open_faults};
 use alloc::borrow::Cow;
@@ -45,15 +45,18 @@ const ENVELOPE: Shape = Shape::Object(&[
     Member::required("request", Shape::Object(&[])),
 ]);
 
-pub(super) fn request(record: Object<'_>) -> Result<ControlRequest, Malformed> {
+pub(super) fn request(
+    record: Object<'_>,
+    context: &ParseContext<'_>,
+) -> Result<ControlRequest, Malformed> {
     Ok(ControlRequest {
         id: request_id(record)?,
-        operation: operation(record),
+        operation: operation(record, context),
     })
 }
 
 /// The operation, or the text of the correlated error (DEC-04, DEC-07).
-fn operation(record: Object<'_>) -> Result<Operation, String> {
+fn operation(record: Object<'_>, context: &ParseContext<'_>) -> Result<Operation, String> {
     if record.value().has_unpaired_surrogate() {
         return Err("unpaired surrogate escape".into());
     }
@@ -64,7 +67,7 @@ fn operation(record: Object<'_>) -> Result<Operation, String> {
     };
     let subtype = request.get("subtype").ok_or("missing subtype")?;
     let subtype = decoded(subtype).ok_or("subtype must be a string")?;
-    Ok(Operation::named(&subtype, request.len() > 1))
+    Ok(Operation::named(&subtype, request.len() > 1, context))
 }
 
 pub(super) fn response(record: Object<'_>) -> Result<ControlResponse, Malformed> {

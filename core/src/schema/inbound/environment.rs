@@ -1,10 +1,8 @@
 //! Environment updates (DEC-22).
 
-use super::{Inbound, UNKNOWN_KIND_CHARS};
+use super::{Inbound, ParseContext};
 use crate::json::{Object, Value};
-use crate::limits::Limits;
 use crate::schema::declare::{Member, Shape, Spelling};
-use crate::schema::grammar::cut;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
@@ -96,14 +94,15 @@ pub(super) const SHAPE: Shape = Shape::Open(&Shape::Object(&[
     VARIABLES,
 ]));
 
-pub(super) fn parse(record: Object<'_>, limits: &Limits) -> Inbound {
-    match read(record, limits) {
+pub(super) fn parse(record: Object<'_>, context: &ParseContext<'_>) -> Inbound {
+    match read(record, context) {
         Ok(variables) => Inbound::UpdateEnvironment(variables),
         Err(reason) => Inbound::EnvironmentRefused { reason },
     }
 }
 
-fn read(record: Object<'_>, limits: &Limits) -> Result<Environment, String> {
+fn read(record: Object<'_>, context: &ParseContext<'_>) -> Result<Environment, String> {
+    let limits = context.limits;
     let named = VARIABLES.of(record);
     let named = named.ok_or("environment update: missing variables")?;
     let named = named
@@ -117,7 +116,7 @@ fn read(record: Object<'_>, limits: &Limits) -> Result<Environment, String> {
     let mut bytes = 0_usize;
     for (name, value) in named {
         let name = name.decode_lossy();
-        let value = read_value(&name, value)?;
+        let value = read_value(&name, value, context)?;
         bytes = bytes.saturating_add(name.len()).saturating_add(value.len());
         variables.insert(name.into_owned(), value);
     }
@@ -128,20 +127,25 @@ fn read(record: Object<'_>, limits: &Limits) -> Result<Environment, String> {
     Ok(variables)
 }
 
-fn read_value(name: &str, value: Value<'_>) -> Result<String, String> {
-    let shown = cut(name, UNKNOWN_KIND_CHARS);
+fn read_value(name: &str, value: Value<'_>, context: &ParseContext<'_>) -> Result<String, String> {
+    let shown = || context.shown(name);
     if !Spelling::VariableName.fits(name) {
-        return Err(format!("environment update: invalid name \"{shown}\""));
+        return Err(format!("environment update: invalid name \"{}\"", shown()));
     }
     if is_refused(name) {
-        return Err(format!("environment update: {shown} may not be set"));
+        return Err(format!("environment update: {} may not be set", shown()));
     }
     value
         .as_str()
         .and_then(|value| value.decode().ok())
         .filter(|value| Spelling::NoNul.fits(value))
         .map(|value| value.into_owned())
-        .ok_or_else(|| format!("environment update: {shown} must be a string without NUL"))
+        .ok_or_else(|| {
+            format!(
+                "environment update: {} must be a string without NUL",
+                shown()
+            )
+        })
 }
 
 fn is_refused(name: &str) -> bool {

@@ -21,7 +21,6 @@ pub use types::{
 };
 
 use super::declare::{Member, Shape};
-use super::grammar;
 use crate::json::Value;
 
 /// A record of which only the type is read.
@@ -66,10 +65,10 @@ pub fn parse(
     let kind = kind.map(|kind| kind.decode_lossy()).unwrap_or_default();
     Ok(match &*kind {
         "user" => user::parse(record, context, line_bytes),
-        "control_request" => Inbound::ControlRequest(control::request(record)?),
+        "control_request" => Inbound::ControlRequest(control::request(record, context)?),
         "control_response" => Inbound::ControlResponse(control::response(record)?),
         "keep_alive" => Inbound::KeepAlive,
-        "update_environment_variables" => environment::parse(record, context.limits),
+        "update_environment_variables" => environment::parse(record, context),
         "attachment_import" if line_bytes > context.limits.import_record_bytes => {
             return Err(Malformed {
                 at: value.start(),
@@ -84,7 +83,7 @@ pub fn parse(
             kind: ContextKind::System,
         },
         other => Inbound::Unknown {
-            kind: grammar::cut(other, UNKNOWN_KIND_CHARS).into(),
+            kind: context.shown(other),
         },
     })
 }

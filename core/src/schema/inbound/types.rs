@@ -1,10 +1,11 @@
 //! The input records as types.
 
 use super::environment::Environment;
+use crate::guard::Guard;
 use crate::json::RawJson;
 use crate::limits::Limits;
 use crate::schema::declare::{Member, Shape, words};
-use crate::schema::grammar::cut;
+use crate::schema::grammar;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -169,11 +170,11 @@ macro_rules! operations {
             ]));
 
             /// The operation with this subtype.
-            pub(super) fn named(subtype: &str, extra_fields: bool) -> Self {
+            pub(super) fn named(subtype: &str, extra_fields: bool, context: &ParseContext<'_>) -> Self {
                 match subtype {
                     $($word => Self::$served { extra_fields },)+
                     $($refused_word => Self::$refused,)+
-                    other => Self::Other(cut(other, UNKNOWN_KIND_CHARS).into()),
+                    other => Self::Other(context.shown(other)),
                 }
             }
         }
@@ -298,6 +299,15 @@ pub struct ParseContext<'a> {
     pub session_id: &'a str,
     /// Ceilings of one record.
     pub limits: &'a Limits,
+    /// What is replaced in words of the peer before they are cut (DEC-30).
+    pub guard: &'a Guard,
+}
+
+impl ParseContext<'_> {
+    /// The beginning of a word of the peer that a refusal shows.
+    pub(super) fn shown(&self, word: &str) -> String {
+        grammar::cut(&self.guard.redact(word), UNKNOWN_KIND_CHARS).into()
+    }
 }
 
 /// A fault that ends the input stream (DEC-03, DEC-05, DEC-07, DEC-08).

@@ -1,12 +1,8 @@
 //! User records (WIRE-017, WIRE-021).
 
-use super::{
-    Inbound, ParseContext, Priority, UNKNOWN_KIND_CHARS, UserContent, UserRecord, UserRejected,
-};
+use super::{Inbound, ParseContext, Priority, UserContent, UserRecord, UserRejected};
 use crate::json::{Array, Object, RawJson, Value};
-use crate::limits::UploadLimits;
 use crate::schema::declare::{Fault, Json as _, Member, Shape, Spelling, fault};
-use crate::schema::grammar::cut;
 use crate::schema::outbound::AttachmentKind;
 use alloc::borrow::Cow;
 use alloc::format;
@@ -124,7 +120,7 @@ fn read(
     let is_replay = record.get("isReplay").and_then(Value::as_bool) == Some(true);
     let form = if is_replay { &REPLAY } else { &PROMPT };
     if let Some(fault) = fault(record, form) {
-        return Err(refusal(&fault, is_replay, &context.limits.upload));
+        return Err(refusal(&fault, is_replay, context));
     }
     check_session(record, context.session_id)?;
     let message = record
@@ -134,7 +130,7 @@ fn read(
     let priority = optional("priority").and_then(|word| Priority::from_word(&word));
     Ok(UserRecord {
         uuid: optional("uuid"),
-        content: read_message(message, &context.limits.upload)?,
+        content: read_message(message, context)?,
         parent_tool_use_id: optional("parent_tool_use_id"),
         is_synthetic: record.get("isSynthetic").and_then(Value::as_bool) == Some(true),
         is_replay,
@@ -147,13 +143,13 @@ fn read(
 }
 
 /// What is told of a record that has neither form.
-fn refusal(fault: &Fault<'_>, is_replay: bool, upload: &UploadLimits) -> Refusal {
+fn refusal(fault: &Fault<'_>, is_replay: bool, context: &ParseContext<'_>) -> Refusal {
     let expected = match fault {
-        Fault::Unknown(name, _) => return unknown_member("user record", name),
+        Fault::Unknown(name, _) => return unknown_member("user record", name, context),
         Fault::Missing("message") => return "user record: missing message".into(),
         Fault::Missing(_) => return "user record: isReplay needs uuid and session_id".into(),
         Fault::Wrong("message", message) => {
-            let told = read_message(*message, upload).err();
+            let told = read_message(*message, context).err();
             return told.unwrap_or_else(|| "user record: message has no known form".into());
         }
         Fault::Wrong("session_id", id) if is_replay && id.is_null() => {
@@ -181,7 +177,7 @@ fn check_session(record: Object<'_>, own: &str) -> Result<(), Refusal> {
 }
 
 /// A string, or an object with `content` and optionally `role` and `content_version`.
-fn read_message(message: Value<'_>, upload: &UploadLimits) -> Result<UserContent, Refusal> {
+fn read_message(message: Value<'_>, context: &ParseContext<'_>) -> Result<UserContent, Refusal> {
     if message.as_str().is_some() {
         return text(message, "message").map(UserContent::Text);
     }
@@ -197,12 +193,12 @@ fn read_message(message: Value<'_>, upload: &UploadLimits) -> Result<UserContent
             "content" => content = Some(value),
             "content_version" if value.as_u64() == Some(1) => versioned = true,
             "content_version" => return Err("user record: content_version must be 1".into()),
-            other => return Err(unknown_member("user message", other)),
+            other => return Err(unknown_member("user message", other, context)),
         }
     }
     let content = content.ok_or("user record: missing content")?;
     if let Some(blocks) = content.as_array() {
-        return read_blocks(blocks, versioned, upload);
+        return read_blocks(blocks, versioned, context);
     }
     if versioned {
         return Err("user record: content_version needs an array of blocks".into());
@@ -216,7 +212,7 @@ fn read_message(message: Value<'_>, upload: &UploadLimits) -> Result<UserContent
 fn read_blocks(
     blocks: Array<'_>,
     versioned: bool,
-    upload: &UploadLimits,
+    context: &ParseContext<'_>,
 ) -> Result<UserContent, Refusal> {
     let mut texts = Vec::new();
     let mut attachments = false;
@@ -225,14 +221,14 @@ fn read_blocks(
             return Err("content block: must be an object".into());
         };
         match &*word(block, "type") {
-            "text" | "input_text" => texts.push(read_text_block(block)?),
+            "text" | "input_text" => texts.push(read_text_block(block, context)?),
             "attachment_ref" => {
-                check_manifest(block, upload)?;
+                check_manifest(block, context)?;
                 attachments = true;
             }
             "" => return Err("content block: missing type".into()),
             other => {
-                let kind = cut(other, UNKNOWN_KIND_CHARS);
+                let kind = context.shown(other);
                 return Err(format!("content block: unsupported type \"{kind}\""));
             }
         }
@@ -245,19 +241,22 @@ fn read_blocks(
     }
 }
 
-fn read_text_block(block: Object<'_>) -> Result<String, Refusal> {
+fn read_text_block(block: Object<'_>, context: &ParseContext<'_>) -> Result<String, Refusal> {
     match fault(block, &TEXT_BLOCK) {
-        Some(Fault::Unknown(name, _)) => Err(unknown_member("content block", &name)),
+        Some(Fault::Unknown(name, _)) => Err(unknown_member("content block", &name, context)),
         Some(Fault::Missing(name)) => Err(format!("content block: missing {name}")),
         Some(Fault::Wrong(name, _)) => Err(format!("user record: {name} must be a string")),
         None => Ok(word(block, "text").into_owned()),
     }
 }
 
-fn check_manifest(block: Object<'_>, upload: &UploadLimits) -> Result<(), Refusal> {
+fn check_manifest(block: Object<'_>, context: &ParseContext<'_>) -> Result<(), Refusal> {
+    let upload = &context.limits.upload;
     let beyond = |name, limit| (word(block, name).len() > limit).then_some(name);
     let wrong = match fault(block, &MANIFEST) {
-        Some(Fault::Unknown(name, _)) => return Err(unknown_member("attachment_ref", &name)),
+        Some(Fault::Unknown(name, _)) => {
+            return Err(unknown_member("attachment_ref", &name, context));
+        }
         Some(Fault::Missing(name) | Fault::Wrong(name, _)) => Some(name),
         None => beyond("name", upload.name_bytes)
             .or_else(|| beyond("mime_type", upload.mime_bytes))
@@ -288,9 +287,6 @@ fn decoded(value: Value<'_>) -> Option<String> {
     value.as_str()?.decode().ok().map(Cow::into_owned)
 }
 
-fn unknown_member(place: &str, name: &str) -> Refusal {
-    format!(
-        "{place}: unknown member \"{}\"",
-        cut(name, UNKNOWN_KIND_CHARS)
-    )
+fn unknown_member(place: &str, name: &str, context: &ParseContext<'_>) -> Refusal {
+    format!("{place}: unknown member \"{}\"", context.shown(name))
 }

@@ -1,7 +1,8 @@
 //! The host of the demo, and an example of what any host does.
 
 use super::transcript::{Style, Transcript};
-use agentx_core::json::{Object, RawJson, ScanLimits, Scanner, Writer};
+use crate::speak::{self, text};
+use agentx_core::json::{Object, ScanLimits, Scanner};
 use agentx_pump::world::{Host, HostReply};
 use std::io::{self, Write};
 use std::sync::{Arc, OnceLock};
@@ -68,14 +69,14 @@ fn reply(record: Object<'_>) -> HostReply {
     let is = |member: &str, word: &str| text(record, member).is_some_and(|text| text == word);
     if is("subtype", "init") {
         return HostReply {
-            input: user_record(PROMPT),
+            input: speak::user(PROMPT),
             end: false,
         };
     }
     let id = text(record, "request_id");
     match id {
         Some(id) if is("type", "control_request") => HostReply {
-            input: allow(&id),
+            input: speak::allow(&id, None),
             end: false,
         },
         _ => HostReply {
@@ -83,50 +84,4 @@ fn reply(record: Object<'_>) -> HostReply {
             end: is("type", "result"),
         },
     }
-}
-
-/// The text of a member that is a string.
-pub(super) fn text(object: Object<'_>, member: &str) -> Option<String> {
-    let value = object.get(member)?.as_str()?;
-    value.decode().ok().map(|text| text.into_owned())
-}
-
-fn user_record(prompt: &str) -> Vec<u8> {
-    let mut line = Writer::new();
-    line.begin_object();
-    line.member_str("type", "user");
-    line.key("message");
-    line.begin_object();
-    line.member_str("role", "user");
-    line.member_str("content", prompt);
-    line.end_object();
-    line.member_null("parent_tool_use_id");
-    line.end_object();
-    ended(line)
-}
-
-/// Lets a tool run as it stands: an empty `updatedInput` keeps the input
-/// (WIRE-PERM-041).
-fn allow(request_id: &str) -> Vec<u8> {
-    let mut line = Writer::new();
-    line.begin_object();
-    line.member_str("type", "control_response");
-    line.key("response");
-    line.begin_object();
-    line.member_str("subtype", "success");
-    line.member_str("request_id", request_id);
-    line.key("response");
-    line.begin_object();
-    line.member_str("behavior", "allow");
-    line.member_raw("updatedInput", &RawJson::empty_object());
-    line.end_object();
-    line.end_object();
-    line.end_object();
-    ended(line)
-}
-
-fn ended(line: Writer) -> Vec<u8> {
-    let mut bytes = line.finish();
-    bytes.push(b'\n');
-    bytes
 }

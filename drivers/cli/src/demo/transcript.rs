@@ -1,7 +1,7 @@
 //! A session as people read it.
 
-use super::host::text;
-use agentx_core::json::{Array, Object, Value};
+use crate::speak::{content, parts, text};
+use agentx_core::json::{Object, Value};
 use agentx_pump::terminal::printable;
 use std::fmt::Write as _;
 
@@ -83,7 +83,7 @@ impl Transcript {
     }
 
     fn answer(&self, record: Object<'_>, shown: &mut String) {
-        for block in content(record).into_iter().filter_map(Value::as_object) {
+        for block in content(record) {
             if let Some(said) = text(block, "text") {
                 self.line(BLUE, "agent", &said, shown);
             } else if let Some(tool) = text(block, "name") {
@@ -94,16 +94,8 @@ impl Transcript {
     }
 
     fn results(&self, record: Object<'_>, shown: &mut String) {
-        for result in content(record).into_iter().filter_map(Value::as_object) {
-            let parts = result.get("content").and_then(Value::as_array);
-            for part in parts.into_iter().flatten().filter_map(Value::as_object) {
-                self.line(
-                    GREY,
-                    "result",
-                    &text(part, "text").unwrap_or_default(),
-                    shown,
-                );
-            }
+        for part in content(record).flat_map(parts) {
+            self.line(GREY, "result", &part, shown);
         }
     }
 
@@ -137,16 +129,4 @@ impl Transcript {
         );
         self.line(GREEN, "end", &outcome, shown);
     }
-}
-
-/// The content blocks of a record's message.
-fn content(record: Object<'_>) -> Vec<Value<'_>> {
-    let message = record.get("message").and_then(Value::as_object);
-    let content = message.and_then(|message| message.get("content"));
-    content
-        .and_then(Value::as_array)
-        .map(Array::iter)
-        .into_iter()
-        .flatten()
-        .collect()
 }

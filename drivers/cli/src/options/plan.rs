@@ -60,6 +60,11 @@ pub(crate) enum Source {
         /// Whether there is text to read.
         stdin: bool,
     },
+    /// A user at a terminal.
+    Interactive {
+        /// The argument: the first prompt.
+        argument: Option<String>,
+    },
     /// User records on stdin, after the argument if there is one.
     Records {
         /// The argument.
@@ -72,10 +77,12 @@ impl Options {
     ///
     /// # Errors
     ///
-    /// Options that do not go together, or that ask for an interactive session.
+    /// Options that do not go together.
     pub(crate) fn plan(self, terminals: Terminals) -> Result<Plan, Refusal> {
         let input = self.input_format.unwrap_or_default();
         let output = self.output_format.unwrap_or_default();
+        let headless =
+            self.print || output != OutputFormat::Text || !(terminals.stdin && terminals.stdout);
         let source = match (input, output) {
             (InputFormat::StreamJson, OutputFormat::Text | OutputFormat::Json) => {
                 return Err(Refusal::new(
@@ -85,18 +92,14 @@ impl Options {
             (InputFormat::StreamJson, OutputFormat::StreamJson) => Source::Records {
                 argument: self.prompt,
             },
+            (InputFormat::Text, _) if !headless => Source::Interactive {
+                argument: self.prompt,
+            },
             (InputFormat::Text, _) => Source::OneShot {
                 argument: self.prompt,
                 stdin: !terminals.stdin,
             },
         };
-        let headless =
-            self.print || output != OutputFormat::Text || !(terminals.stdin && terminals.stdout);
-        if !headless {
-            return Err(Refusal::new(
-                "an interactive session is not available yet; expected --print",
-            ));
-        }
         Ok(Plan {
             session: self.stored.wanted()?,
             source,

@@ -11,7 +11,7 @@ const SCREEN: Terminals = Terminals {
 
 fn invoke(arguments: &[&str]) -> Result<Invocation, Refusal> {
     let arguments = ["agentx"].iter().chain(arguments).map(OsString::from);
-    read(arguments)
+    read(&arguments.collect::<Vec<_>>())
 }
 
 fn plan(arguments: &[&str], terminals: Terminals) -> Result<Plan, Refusal> {
@@ -112,11 +112,11 @@ fn headless_runs_are_implied() {
     ];
     let records = Source::Records { argument: None };
     assert_eq!(source(&both, SCREEN), Ok(records));
-    let fault = source(&["x"], SCREEN).unwrap_err().to_string();
-    assert_eq!(
-        fault,
-        "an interactive session is not available yet; expected --print"
-    );
+    let interactive = |argument: Option<&str>| Source::Interactive {
+        argument: argument.map(str::to_owned),
+    };
+    assert_eq!(source(&["x"], SCREEN), Ok(interactive(Some("x"))));
+    assert_eq!(source(&[], SCREEN), Ok(interactive(None)));
     let fault = source(&both[..2], PIPES).unwrap_err().to_string();
     assert_eq!(
         fault,
@@ -345,6 +345,7 @@ fn help_and_version_are_said() {
         "agentx demo",
         "--effort <E>",
         "agentx --list-providers",
+        "Talk with the agent on this terminal",
         "agentx schema [RECORD]",
         "--max-budget-usd <USD>",
         "AGENTX_HOME",

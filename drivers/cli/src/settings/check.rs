@@ -47,6 +47,7 @@ impl Loaded {
                     }
                     let name = &*rule.tool_name;
                     if !known.contains(name) && !name.starts_with("mcp__") {
+                        let name = self.keys.redact(name);
                         notes.push(format!(
                             "warning: {file}: {place}: no tool has the name {name:?}"
                         ));

@@ -146,6 +146,11 @@ impl Store {
         if old.as_deref() == Some(&new) {
             return Ok(());
         }
+        // What the user wrote into the file stays the user's own affair.
+        let tells = |text: &str| self.keys.is_spelled_in(text);
+        if tells(&new) && !old.as_deref().is_some_and(tells) {
+            return Err("the update holds a key of auth.json, which is stored nowhere else".into());
+        }
         let mode = match rules {
             Rules::OfUser => Some(PRIVATE),
             _ => mode_of(folder, name)?,

@@ -1,7 +1,7 @@
 //! A model server on loopback that gives answers written beforehand.
 
 use serde_json::{Value, json};
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::thread::{self, JoinHandle};
 
@@ -92,6 +92,17 @@ pub(crate) fn messages(text: &str) -> String {
 }
 
 fn serve(mut peer: &TcpStream, stream: &str) -> Request {
+    let request = read_request(peer);
+    let answer = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {}\r\n\r\n{stream}",
+        stream.len()
+    );
+    peer.write_all(answer.as_bytes()).unwrap();
+    request
+}
+
+/// Reads one request whole.
+pub(crate) fn read_request(peer: impl Read) -> Request {
     let mut reader = BufReader::new(peer);
     let (mut head, mut length) = (String::new(), 0);
     loop {
@@ -107,11 +118,6 @@ fn serve(mut peer: &TcpStream, stream: &str) -> Request {
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).unwrap();
-    let answer = format!(
-        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {}\r\n\r\n{stream}",
-        stream.len()
-    );
-    peer.write_all(answer.as_bytes()).unwrap();
     Request {
         head,
         body: serde_json::from_slice(&body).unwrap(),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use std::fs;
-use std::io::{BufRead as _, BufReader, PipeReader, Read, Write as _};
+use std::io::{BufRead as _, BufReader, PipeReader, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -11,7 +11,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// A wait that nobody should ever see; only a hang ends here.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Options of a duplex session.
 pub(crate) const DUPLEX: [&str; 5] = [
@@ -62,6 +62,11 @@ impl World {
         let file = file.write(true).create_new(true).mode(0o600);
         let mut file = file.open(self.home().join(name)).unwrap();
         file.write_all(text.as_bytes()).unwrap();
+    }
+
+    /// The folder that holds all others.
+    pub(crate) fn root(&self) -> &Path {
+        self.root.path()
     }
 
     pub(crate) fn home(&self) -> PathBuf {
@@ -217,6 +222,8 @@ pub(crate) struct Agent {
     /// All records that were looked at so far.
     pub(crate) seen: Vec<Value>,
     reader: Option<JoinHandle<String>>,
+    /// Lines of stderr as they come.
+    said: Receiver<String>,
     stderr: JoinHandle<String>,
 }
 
@@ -245,10 +252,16 @@ impl Agent {
 
     fn unread(mut child: Child) -> Self {
         let stdin = child.stdin.take();
-        let mut errors = child.stderr.take().unwrap();
+        let errors = child.stderr.take().unwrap();
+        let (heard, said) = channel();
         let stderr = thread::spawn(move || {
             let mut text = String::new();
-            errors.read_to_string(&mut text).unwrap();
+            for line in BufReader::new(errors).lines() {
+                let line = line.unwrap();
+                text.push_str(&line);
+                text.push('\n');
+                drop(heard.send(line));
+            }
             text
         });
         Self {
@@ -257,6 +270,7 @@ impl Agent {
             records: channel().1,
             seen: Vec::new(),
             reader: None,
+            said,
             stderr,
         }
     }
@@ -281,6 +295,22 @@ impl Agent {
     pub(crate) fn send(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().unwrap();
         stdin.write_all(format!("{line}\n").as_bytes()).unwrap();
+    }
+
+    pub(crate) fn send_bytes(&mut self, bytes: &[u8]) {
+        self.stdin.as_mut().unwrap().write_all(bytes).unwrap();
+    }
+
+    /// Waits until a line on stderr holds this.
+    #[track_caller]
+    pub(crate) fn until_said(&self, text: &str) {
+        loop {
+            match self.said.recv_timeout(PATIENCE) {
+                Ok(line) if line.contains(text) => return,
+                Ok(_) => {}
+                Err(_) => panic!("stderr did not say {text:?}"),
+            }
+        }
     }
 
     /// Sends what the agent may no longer take.

@@ -1,9 +1,9 @@
 //! Where the records of a session go and where its input comes from.
 
-use super::{News, Post};
+use super::Post;
 use crate::contain::contained;
-use crate::stdio::{self, Gate, READ_BYTES, Writer};
-use crate::world::{Host, Stdio};
+use crate::stdio::{self, Gate, Writer};
+use crate::world::{Host, HostPort, Stdio};
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
@@ -90,7 +90,13 @@ impl Wire {
                 (Self::Text { writer, terminal }, prompts)
             }
             Stdio::Document { prompts } => (Self::Document { writer: writer()? }, prompts),
-            Stdio::Host(host) => (Self::Host(Some(host)), Vec::new()),
+            Stdio::Host(mut host) => {
+                let port = HostPort::new(post);
+                if contained(|| host.connect(port)).is_none() {
+                    HostPort::new(post).fail();
+                }
+                (Self::Host(Some(host)), Vec::new())
+            }
         })
     }
 
@@ -120,18 +126,29 @@ impl Wire {
                 let Some(mut host) = slot.take() else {
                     return Fate::Taken;
                 };
-                let Some(reply) = contained(|| host.record(&record)) else {
+                let taken = contained(|| (host.record(&record), host.takes_later()));
+                let Some((reply, later)) = taken else {
                     let _ = contained(|| drop(host));
                     return Fate::Failed;
                 };
                 *slot = Some(host);
-                for piece in reply.input.chunks(READ_BYTES) {
-                    post(News::Input(piece.to_vec()));
-                }
+                let port = HostPort::new(post);
+                port.send(&reply.input);
                 if reply.end {
-                    post(News::InputEnd);
+                    port.end();
                 }
-                Fate::Taken
+                if later { Fate::Queued } else { Fate::Taken }
+            }
+        }
+    }
+
+    /// Shows a line for the operator where the host does that; else false.
+    pub(super) fn report(&mut self, line: &str) -> bool {
+        match self {
+            // A panic here is one of the host; the next record tells.
+            Self::Host(Some(host)) => contained(|| host.report(line)).unwrap_or(false),
+            Self::Host(None) | Self::Records { .. } | Self::Text { .. } | Self::Document { .. } => {
+                false
             }
         }
     }

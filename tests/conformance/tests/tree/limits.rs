@@ -89,6 +89,16 @@ const NO_LIMITS: &[(&str, &str)] = &[
     ),
     ("drivers/cli/src/money", "the grammar of a number"),
     ("drivers/cli/src/demo/transcript::COLUMN", "a layout"),
+    ("drivers/cli/src/interactive::HUNG_UP", "an exit status"),
+    (
+        "drivers/cli/src/interactive/view::INTERRUPTED",
+        "an exit status",
+    ),
+    ("drivers/cli/src/interactive/view/show::COLUMNS", "a layout"),
+    (
+        "drivers/cli/src/interactive/view/show::FEWEST_COLUMNS",
+        "a layout",
+    ),
     (
         "tools/src/body/read::NOTE_CHARS",
         "room that is left for a note",

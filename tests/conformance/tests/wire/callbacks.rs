@@ -183,6 +183,8 @@ fn what_providers_tools_and_hosts_say_is_redacted_before_it_is_a_record() {
         ("t3", "Do", "{}"),
     ]);
     b.tool_says("t1", &format!("env: {KEY}"));
+    let id = b.question("t2");
+    b.deny(&id);
     let id = b.question("t3");
     b.respond(
         &id,
@@ -211,7 +213,7 @@ fn what_providers_tools_and_hosts_say_is_redacted_before_it_is_a_record() {
         r#""input":{"a":"[redacted]"}"#,
         r#""text":"env: [redacted]""#,
         r#""text":"never [redacted]""#,
-        r#""text":"The arguments of this call hold a credential.""#,
+        r#""input":{"command":"[redacted]"}"#,
         r#"bad key [redacted]"#,
         r#"unknown member \"[redacted]\""#,
         r#"unsupported control request \"[redacted]\""#,
@@ -219,6 +221,101 @@ fn what_providers_tools_and_hosts_say_is_redacted_before_it_is_a_record() {
         assert!(text.contains(shown), "{shown} in {text}");
     }
     assert_eq!(b.exit, None, "the guard never had to fire");
+}
+
+// covers: DEC-30
+#[test]
+fn a_word_of_the_host_is_freed_of_credentials_before_it_is_cut() {
+    let mut b = Bench::new(guarded(KEY));
+    // The bound of 128 characters stands at every place of the key.
+    for pad in 128 - KEY.len()..128 {
+        let word = format!("{}{KEY}", "x".repeat(pad));
+        let records = [
+            json!({"type": word}),
+            json!({"type": "user", "message": "x", word.as_str(): 1}),
+            json!({"type": "user", "message": {"content": [{"type": word}]}}),
+            json!({"type": "update_environment_variables", "variables": {word.as_str(): "x"}}),
+        ];
+        for record in records {
+            b.line(&record.to_string());
+        }
+        b.control("c", &word);
+    }
+    let told = format!("{:?}", b.outputs);
+    assert!(!told.contains("xsk"), "{told}");
+    assert!(told.matches("x[redacted]").count() > 5, "{told}");
+}
+
+// covers: DEC-30
+#[test]
+fn a_credential_in_escapes_is_replaced_in_arguments_that_are_shown_as_they_come() {
+    let mut b = Bench::new(Config {
+        include_partial_messages: true,
+        ..guarded(KEY)
+    });
+    b.prompt(1, "go");
+    let arguments = r#"{"a":"\u0073k\u002Dkey-1234567\u0038 \u00e9\n","b":"sk-key-12345678"}"#;
+    b.delta(Delta::CallStart {
+        index: 0,
+        id: "t1".to_string(),
+        name: "Look".to_string(),
+    });
+    for piece in arguments.chars() {
+        b.delta(Delta::CallArguments {
+            index: 0,
+            text: piece.to_string(),
+        });
+    }
+    b.finish(StopReason::ToolUse);
+    let pieces = b.records().into_iter().filter_map(|record| {
+        let piece = record["event"]["delta"]["partial_json"].as_str();
+        piece.map(str::to_string)
+    });
+    assert_eq!(
+        pieces.collect::<String>(),
+        r#"{"a":"[redacted] \u00e9\n","b":"[redacted]"}"#
+    );
+    let (_, request) = b.tool("t1");
+    assert_eq!(
+        request.call.input.as_str(),
+        r#"{"a":"[redacted] \u00e9\n","b":"[redacted]"}"#
+    );
+}
+
+// covers: DEC-30
+#[test]
+fn a_text_that_breaks_off_inside_a_credential_tells_no_part_of_it() {
+    for (begun, shown) in [("ok sk-key-1234567", "ok [redacted]"), ("ok sk-", "ok sk-")] {
+        let mut b = Bench::new(guarded(KEY));
+        b.prompt(1, "go");
+        b.delta(Delta::Text(begun.to_string()));
+        b.control("c1", "interrupt");
+        let records = b.records();
+        let text = records
+            .iter()
+            .find_map(|record| record["message"]["content"][0]["text"].as_str());
+        assert_eq!(text, Some(shown));
+    }
+}
+
+// covers: DEC-30
+#[test]
+fn an_error_tells_no_route_that_a_server_names() {
+    let mut b = Bench::new(Config {
+        metadata: Guard::new(["https://east.example/v1"]).expect("one literal"),
+        ..config()
+    });
+    b.prompt(1, "go");
+    b.fails(ModelFailure {
+        category: ErrorCategory::InvalidRequest,
+        status: Some(404),
+        message: "nothing at https://east.example/v1".to_string(),
+    });
+    b.line(r#"{"type":"https://east.example/v1"}"#);
+    let told = format!("{:?}", b.outputs);
+    assert!(!told.contains("east.example"), "{told}");
+    assert!(told.contains("nothing at [redacted]"), "{told}");
+    assert_eq!(b.diagnostics().len(), 1);
 }
 
 // covers: DEC-30

@@ -291,6 +291,11 @@ fn the_excerpt_is_short_printable_and_guarded() {
         shown(br#"zz "sk\u002dkey-12345678""#),
         "(the line spells a credential and is not shown)"
     );
+    // Behind an odd quote, where it is no string to one who counts them.
+    assert_eq!(
+        shown(br#"zz " "x" " sk\u002dkey-12345678"#),
+        "(the line spells a credential and is not shown)"
+    );
     for (line, length) in [
         ("z".repeat(300), 200),
         ("\u{1b}".repeat(300), 200),

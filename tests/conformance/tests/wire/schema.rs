@@ -3,6 +3,7 @@
 use agentx_conformance::schema::{Direction, Schemas};
 use agentx_conformance::session::{Bench, config};
 use agentx_conformance::tree;
+use agentx_core::guard::Guard;
 use agentx_core::json::{RawJson, ScanLimits, Scanner};
 use agentx_core::limits::Limits;
 use agentx_core::schema::declare::Spelling;
@@ -225,6 +226,7 @@ fn verdict(record: &Value) -> Option<bool> {
     let context = ParseContext {
         session_id: "own",
         limits: &Limits::DEFAULT,
+        guard: &Guard::default(),
     };
     let Ok(parsed) = inbound::parse(value, &context, line.len()) else {
         return Some(false);

@@ -8,6 +8,7 @@ use super::{
     ContextKind, Inbound, Malformed, Operation, ParseContext, RECORDS, ResponseBody,
     UNKNOWN_KIND_CHARS, UserRejected, parse,
 };
+use crate::guard::Guard;
 use crate::json::{ScanLimits, Scanner, Value};
 use crate::limits::Limits;
 use crate::schema::declare::has_shape;
@@ -23,6 +24,7 @@ fn read_sized(line: &str, line_bytes: usize, limits: Limits) -> Result<Inbound, 
     let context = ParseContext {
         session_id: SESSION,
         limits: &limits,
+        guard: &Guard::default(),
     };
     let parsed = parse(value, &context, line_bytes);
     if let Some(accepted) = verdict(&parsed) {
