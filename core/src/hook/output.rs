@@ -175,10 +175,14 @@ fn decision(event: HookEvent, answer: Object<'_>, message: String) -> Result<Dec
 }
 
 fn updated_input(answer: Object<'_>) -> Result<Option<RawJson>, HookFault> {
-    match answer.get("updatedInput") {
-        None => Ok(None),
-        Some(value) if value.as_object().is_some() => Ok(Some(RawJson::from_value(value))),
-        Some(_) => Err(HookFault::Member("updatedInput", "an object")),
+    let Some(value) = answer.get("updatedInput") else {
+        return Ok(None);
+    };
+    match value.as_object() {
+        // As in an answer of the host (WIRE-PERM-041).
+        Some(members) if members.is_empty() => Ok(None),
+        Some(_) => Ok(Some(RawJson::from_value(value))),
+        None => Err(HookFault::Member("updatedInput", "an object")),
     }
 }
 

@@ -23,7 +23,8 @@ fn combine(event: HookEvent, printed: &[&str]) -> Combined {
 
 #[test]
 fn an_answer_has_six_members_and_all_may_be_missing() {
-    for printed in ["", " \n", "{}", r#"{"decision":"pass"}"#] {
+    let empty = r#"{"updatedInput":{},"additionalContext":" "}"#;
+    for printed in ["", " \n", "{}", r#"{"decision":"pass"}"#, empty] {
         let output = parse(HookEvent::PreToolUse, printed);
         assert_eq!(output, Ok(HookOutput::default()), "{printed}");
     }

@@ -1,6 +1,8 @@
 //! Hooks of a session: when each is told, what it is told, and what follows.
 
-use agentx_conformance::session::{Bench, brief, config, hooked, printed_by_hook, stored, uuid};
+use agentx_conformance::session::{
+    Bench, brief, config, hooked, printed_by_hook, stored, tool, uuid,
+};
 use agentx_core::agent::{Config, Input};
 use agentx_core::effect::{Answer, Progress, Reply};
 use agentx_core::guard::Guard;
@@ -9,7 +11,7 @@ use agentx_core::model::Message;
 use agentx_core::policy::{Layer, Settings};
 use agentx_core::schema::permission::PermissionMode;
 use agentx_core::store::Beginning;
-use agentx_core::tool::{Access, ToolOutcome};
+use agentx_core::tool::{Access, ToolClass, ToolOutcome};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -172,6 +174,23 @@ fn a_rule_that_denies_beats_the_hook_that_allows() {
     let mut b = called(quiet);
     b.hook_says(r#"{"decision":"ask"}"#);
     assert!(b.questions().is_empty() && b.running().is_empty());
+}
+
+// covers: DEC-31
+#[test]
+fn where_a_rule_may_deny_a_hook_s_allow_is_not_enough() {
+    let mut config = with_rule(hooked(&[PreToolUse]), "deny", "Bash(rm:*)");
+    config.tools = [tool("Bash", ToolClass::Execute)].into();
+    let asked = |command: &str| {
+        let mut b = Bench::new(config.clone());
+        b.user("go");
+        b.calls(&[("t1", "Bash", &json!({"command": command}).to_string())]);
+        b.hook_says(r#"{"decision":"allow"}"#);
+        (b.questions().len(), b.running().len())
+    };
+    assert_eq!(asked("ls"), (0, 1));
+    assert_eq!(asked("rm -r x"), (0, 0));
+    assert_eq!(asked("eval \"$x\""), (1, 0), "nobody can tell");
 }
 
 // covers: DEC-18
