@@ -9,7 +9,8 @@ use agentx_core::model::{Delta, ErrorCategory, ModelFailure, ModelOutcome, StopR
 use agentx_core::tool::{Access, ToolClass, ToolOutcome, ToolSpec};
 use agentx_laws::{Event, InputOf, Script, SplitMix64, Subject, check, replay};
 
-struct Loop;
+/// A loop, and whether it asks before a turn ends.
+struct Loop(bool);
 
 impl Subject for Loop {
     type Machine = AgentLoop;
@@ -34,7 +35,7 @@ impl Subject for Loop {
             pricing: None,
             guard: Guard::new(["sk-secret-key"]).expect("few literals"),
             input_depth: 20,
-            asks_before_stop: false,
+            asks_before_stop: self.0,
         };
         AgentLoop::new(config, IdGen::new(Seed::from_u64(1)))
     }
@@ -115,8 +116,8 @@ fn a_turn_with_tools_keeps_the_laws() {
         .other(delta(Delta::Text("done".to_string())))
         .other(FINISHED)
         .other(settle(0));
-    check(&Loop, &script, 0..20).unwrap_or_else(|broken| panic!("{broken}"));
-    let events = replay(&Loop, &script).expect("a turn");
+    check(&Loop(false), &script, 0..20).unwrap_or_else(|broken| panic!("{broken}"));
+    let events = replay(&Loop(false), &script).expect("a turn");
     let ends = events
         .iter()
         .filter(|(_, event)| matches!(event, Event::Output(Step::End(_))));
@@ -137,7 +138,7 @@ fn chosen(rng: &mut SplitMix64) -> LoopInput {
         StopReason::MaxTokens,
         StopReason::ContentFilter,
     ];
-    match rng.below(16) {
+    match rng.below(20) {
         0 | 1 => prompt(),
         2 => delta(Delta::Text(text("sk-secret"))),
         3 => delta(Delta::Thinking(text("-key"))),
@@ -160,6 +161,15 @@ fn chosen(rng: &mut SplitMix64) -> LoopInput {
         12 => allow(rng.below(3)),
         13 => settle(rng.below(3)),
         14 => CANCEL,
+        15 => LoopInput::Ended {
+            place: rng.below(3),
+            outcome: ToolOutcome::text("seen"),
+        },
+        16 => LoopInput::Release {
+            place: rng.below(3),
+        },
+        17 => LoopInput::Stop,
+        18 => LoopInput::GoOn,
         _ => LoopInput::ModelDone(ModelOutcome::Failed(ModelFailure {
             category: ErrorCategory::Unknown,
             status: None,
@@ -176,6 +186,7 @@ fn inputs_in_any_order_keep_the_laws() {
         for step in 0..60 {
             script = script.at(step * 5).other(chosen(&mut rng));
         }
-        check(&Loop, &script, [seed]).unwrap_or_else(|broken| panic!("seed {seed}: {broken}"));
+        check(&Loop(seed % 2 == 0), &script, [seed])
+            .unwrap_or_else(|broken| panic!("seed {seed}: {broken}"));
     }
 }
