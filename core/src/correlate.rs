@@ -113,6 +113,11 @@ impl<W> Correlator<W> {
         Some(pending)
     }
 
+    /// Takes the waiter of a request that needs no answer any more (WIRE-007).
+    pub fn abort(&mut self, id: &RequestId) -> Option<Pending<W>> {
+        self.resolve(id.as_str())
+    }
+
     /// Takes every waiter, in registration order (WIRE-008, WIRE-011).
     pub fn abort_all(&mut self) -> Vec<Pending<W>> {
         let all: Vec<_> = self.pending.drain(..).collect();

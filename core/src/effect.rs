@@ -4,6 +4,7 @@
 //! exactly one answer or one cancellation (law 5). Answers that arrive after a
 //! cancellation are late and ignored; anything else out of place is [`Misuse`].
 
+use crate::hook::{HookReport, HookRequest};
 use crate::machine::Misuse;
 use crate::model::{Delta, ModelOutcome, ModelRequest};
 use crate::schema::permission::PermissionUpdate;
@@ -24,11 +25,13 @@ pub struct EffectId(pub u64);
 pub enum Request {
     /// Ask the selected model. Progress: deltas. Answer: [`Answer::Model`].
     Model(Box<ModelRequest>),
-    /// Run a tool body. Answer: [`Answer::Tool`].
+    /// Run a tool body. Progress: questions about the network. Answer: [`Answer::Tool`].
     Tool(Box<ToolRequest>),
     /// Run a tool body as a background task. Progress: once, that it began; an
     /// answer without it says that nothing was begun. Answer: [`Answer::Task`].
     Task(Box<TaskRequest>),
+    /// Run a hook of the settings. Answer: [`Answer::Hook`].
+    Hook(Box<HookRequest>),
     /// Write permission updates to their settings files (WIRE-PERM-030).
     /// Answer: [`Answer::Persisted`].
     Persist(Vec<PermissionUpdate>),
@@ -54,6 +57,7 @@ impl Request {
             Self::Model(_) => Kind::Model,
             Self::Tool(_) => Kind::Tool,
             Self::Task(_) => Kind::Task,
+            Self::Hook(_) => Kind::Hook,
             Self::Persist(_) => Kind::Persist,
             Self::Store(_) => Kind::Store,
             Self::FlushRemote => Kind::FlushRemote,
@@ -73,6 +77,9 @@ pub enum Progress {
         /// Path of the file that its output goes to; empty when there is none.
         output_file: String,
     },
+    /// The sandbox of a tool asks whether the tool may connect to this host; it
+    /// is told by a [`Reply`] (WIRE-PERM-080).
+    Network(String),
 }
 
 impl Progress {
@@ -80,8 +87,21 @@ impl Progress {
         match self {
             Self::Delta(_) => Kind::Model,
             Self::Began { .. } => Kind::Task,
+            Self::Network(_) => Kind::Tool,
         }
     }
+}
+
+/// What a running effect is told about what it asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// Whether the tool may connect to this host.
+    Network {
+        /// The host it asked about.
+        host: String,
+        /// Only somebody's leave makes this true (WIRE-PERM-004).
+        allowed: bool,
+    },
 }
 
 /// How an effect ended.
@@ -93,6 +113,8 @@ pub enum Answer {
     Tool(ToolOutcome),
     /// The task ended, or could not begin.
     Task(ToolOutcome),
+    /// The hook ended.
+    Hook(HookReport),
     /// The updates were stored, or not.
     Persisted(Verdict),
     /// The entries were stored, all of them, or none was.
@@ -111,6 +133,7 @@ impl Answer {
             Self::Model(_) => Kind::Model,
             Self::Tool(_) => Kind::Tool,
             Self::Task(_) => Kind::Task,
+            Self::Hook(_) => Kind::Hook,
             Self::Persisted(_) => Kind::Persist,
             Self::Stored(_) => Kind::Store,
             Self::Flushed(_) => Kind::FlushRemote,
@@ -139,6 +162,8 @@ pub enum Kind {
     Tool,
     /// A background task.
     Task,
+    /// A run of a hook.
+    Hook,
     /// Permission updates to be stored.
     Persist,
     /// Entries for the session store.

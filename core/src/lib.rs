@@ -22,6 +22,7 @@
 //! use agentx_core::time::Instant;
 //! # use agentx_core::correlate::OrphanPolicy;
 //! # use agentx_core::guard::Guard;
+//! # use agentx_core::hook::Hooks;
 //! # use agentx_core::ids::Seed;
 //! # use agentx_core::limits::Limits;
 //! # use agentx_core::policy::Layers;
@@ -54,7 +55,7 @@
 //!                 }
 //!                 Output::Start(id, request) => self.open.push((id, request)),
 //!                 Output::Cancel(id) => self.open.retain(|(open, _)| *open != id),
-//!                 Output::Event(_) | Output::Diagnostic(_) => {}
+//!                 Output::Reply(..) | Output::Event(_) | Output::Diagnostic(_) => {}
 //!                 Output::Exit(status) => self.exit = Some(status),
 //!             }
 //!         }
@@ -118,6 +119,7 @@
 //! #         resume: None,
 //! #         store: None,
 //! #         output_schema: None,
+//! #         hooks: Hooks::default(),
 //! #         limits: Limits::DEFAULT,
 //! #     }
 //! # }
@@ -183,6 +185,7 @@ pub mod correlate;
 pub mod effect;
 pub mod frame;
 pub mod guard;
+pub mod hook;
 pub mod ids;
 pub mod json;
 pub mod limits;
@@ -190,6 +193,7 @@ pub mod link;
 pub mod machine;
 pub mod model;
 pub mod policy;
+pub mod race;
 pub mod schema;
 pub mod store;
 pub mod structured;

@@ -42,6 +42,12 @@ pub struct Limits {
     /// Tool-use ids remembered as resolved, the oldest forgotten first
     /// (WIRE-PERM-071).
     pub resolved_tool_uses: usize,
+    /// How often the hooks of `Stop` may keep one turn going (configuration,
+    /// "hook command").
+    pub stop_continuations: u8,
+    /// How long hooks of `SessionEnd` may take when the process was told to end.
+    /// Not of the specification.
+    pub closing_hook_timeout: Duration,
     /// How long a hook callback may take when it names no time (DEC-48).
     pub hook_callback_timeout: Duration,
     /// How long the host may take to answer an MCP message (DEC-48).
@@ -169,6 +175,8 @@ impl Limits {
         queue_overhead_bytes: 256,
         seen_prompts: 100_000,
         resolved_tool_uses: 1_000,
+        stop_continuations: 3,
+        closing_hook_timeout: Duration::from_secs(1),
         hook_callback_timeout: Duration::from_secs(60),
         mcp_message_timeout: Duration::from_secs(60),
         mcp_start_timeout: Duration::from_secs(60),

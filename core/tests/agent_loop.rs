@@ -16,9 +16,14 @@ use agentx_laws::{Event, InputOf, Script, SplitMix64, Subject, check, replay};
 struct Loop {
     /// Whether structured output is asked for.
     structured: bool,
+    /// Whether it asks before a turn ends.
+    asks: bool,
 }
 
-const PLAIN: Loop = Loop { structured: false };
+const PLAIN: Loop = Loop {
+    structured: false,
+    asks: false,
+};
 
 impl Subject for Loop {
     type Machine = AgentLoop;
@@ -44,6 +49,7 @@ impl Subject for Loop {
             pricing: None,
             guard: Guard::new(["sk-secret-key"]).expect("few literals"),
             input_depth: 20,
+            asks_before_stop: self.asks,
         };
         let mut machine = AgentLoop::new(config, IdGen::new(Seed::from_u64(1)));
         if self.structured {
@@ -202,11 +208,19 @@ fn chosen(rng: &mut SplitMix64) -> LoopInput {
         StopReason::MaxTokens,
         StopReason::ContentFilter,
     ];
-    match rng.below(22) {
-        18 | 19 => LoopInput::TaskBegan,
-        20 => ended("it is sk-secret-key"),
-        21 if rng.one_in(3) => LoopInput::TaskStopped {
+    match rng.below(26) {
+        20 | 21 => LoopInput::TaskBegan,
+        22 => ended("it is sk-secret-key"),
+        23 if rng.one_in(3) => LoopInput::TaskStopped {
             notice: text("stopped"),
+        },
+        24 | 25 => LoopInput::Validated {
+            place: rng.below(3),
+            validity: match rng.below(3) {
+                0 => Validity::Fits,
+                1 => Validity::Breaks(vec![text("at /sk-secret-key: no")]),
+                _ => Validity::Unknown,
+            },
         },
         0 | 1 => prompt(),
         2 => delta(Delta::Text(text("sk-secret"))),
@@ -230,14 +244,15 @@ fn chosen(rng: &mut SplitMix64) -> LoopInput {
         12 => allow(rng.below(3)),
         13 => settle(rng.below(3)),
         14 => CANCEL,
-        15 | 16 => LoopInput::Validated {
+        15 => LoopInput::Ended {
             place: rng.below(3),
-            validity: match rng.below(3) {
-                0 => Validity::Fits,
-                1 => Validity::Breaks(vec![text("at /sk-secret-key: no")]),
-                _ => Validity::Unknown,
-            },
+            outcome: ToolOutcome::text("seen"),
         },
+        16 => LoopInput::Release {
+            place: rng.below(3),
+        },
+        17 => LoopInput::Stop,
+        18 => LoopInput::GoOn,
         _ => LoopInput::ModelDone(ModelOutcome::Failed(ModelFailure {
             category: ErrorCategory::Unknown,
             status: None,
@@ -256,6 +271,7 @@ fn inputs_in_any_order_keep_the_laws() {
         }
         let subject = Loop {
             structured: seed % 2 == 1,
+            asks: seed % 4 < 2,
         };
         check(&subject, &script, [seed]).unwrap_or_else(|broken| panic!("seed {seed}: {broken}"));
     }

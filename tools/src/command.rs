@@ -83,7 +83,7 @@ pub struct CommandFault {
 }
 
 impl CommandFault {
-    fn new(member: &'static str, expected: impl Into<String>) -> Self {
+    pub(crate) fn new(member: &'static str, expected: impl Into<String>) -> Self {
         Self {
             member,
             expected: expected.into(),
@@ -221,7 +221,7 @@ fn check_schema(schema: &RawJson) -> Result<(), CommandFault> {
     }
 }
 
-fn check_command(command: &[String]) -> Result<(), CommandFault> {
+pub(crate) fn check_command(command: &[String]) -> Result<(), CommandFault> {
     let fault = |text: &str| Err(CommandFault::new("command", text));
     let Some(program) = command.first().filter(|program| !program.is_empty()) else {
         return fault("expected a program");

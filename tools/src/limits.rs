@@ -26,6 +26,10 @@ pub struct ToolLimits {
     pub command_stderr_chars: usize,
     /// Bytes of output that the file of a background task takes (WIRE-004).
     pub task_file_bytes: u64,
+    /// Bytes of stdout that are a hook's answer; a hook that prints more has failed.
+    pub hook_answer_bytes: usize,
+    /// Characters of each stream of a hook that are shown (records, `hook_response`).
+    pub hook_output_chars: usize,
     /// How the processes of a child are ended.
     pub ending: EndingLimits,
     /// Lines of one Read.
@@ -66,6 +70,8 @@ impl Default for ToolLimits {
             command_answer_bytes: 4 << 20,
             command_stderr_chars: 4_000,
             task_file_bytes: 16 << 20,
+            hook_answer_bytes: 1 << 20,
+            hook_output_chars: 30_000,
             ending: EndingLimits::default(),
             read_lines: 2_000,
             read_line_chars: 2_000,
@@ -123,6 +129,18 @@ pub(crate) const COMMAND_WORDS: usize = 256;
 
 /// Bytes of one such word.
 pub(crate) const COMMAND_WORD_BYTES: usize = 64 << 10;
+
+/// Hooks of a session.
+pub(crate) const MAX_HOOKS: usize = 128;
+
+/// How long a hook may run at most.
+pub(crate) const MAX_HOOK_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// Bytes of the matcher of a hook.
+pub(crate) const MATCHER_BYTES: usize = 1_024;
+
+/// Bytes of memory of a matcher that is compiled.
+pub(crate) const MATCHER_PROGRAM_BYTES: usize = 1 << 20;
 
 /// How long a command tool may run at most.
 pub(crate) const MAX_COMMAND_TIMEOUT: Duration = Duration::from_secs(3_600);

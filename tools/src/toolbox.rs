@@ -3,6 +3,7 @@
 use crate::body;
 use crate::cancel::CancelToken;
 use crate::command::CommandTools;
+use crate::hook::{self, HookCommands};
 use crate::limits::{SHOWN_CHARS, ToolLimits};
 use crate::place::Fence;
 use crate::spec::builtin_specs;
@@ -10,6 +11,7 @@ use crate::stop::Stop;
 use crate::task::{TaskFolder, TaskHooks, told_path};
 use crate::text::{cut_result, shown};
 use agentx_core::guard::Guard;
+use agentx_core::hook::{HookReport, HookRequest};
 use agentx_core::tool::{TaskRequest, ToolContent, ToolOutcome, ToolRequest, ToolSpec};
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -29,6 +31,8 @@ pub struct ToolboxConfig {
     pub environment: BTreeMap<OsString, OsString>,
     /// Tools that are commands of the settings.
     pub commands: CommandTools,
+    /// Hooks that are commands of the settings.
+    pub hooks: HookCommands,
     /// The program that `Bash` runs, with `-c` and the command.
     pub shell: PathBuf,
     /// Credentials that no answer may carry (DEC-30).
@@ -59,6 +63,7 @@ impl ToolboxConfig {
             },
             commands: CommandTools::default(),
             temp: std::env::temp_dir(),
+            hooks: HookCommands::default(),
             guard: Guard::default(),
             clock: SystemTime::now,
             limits: ToolLimits::default(),
@@ -194,6 +199,15 @@ impl Toolbox {
             },
         });
         call.close(answer.unwrap_or_else(ToolOutcome::from))
+    }
+}
+
+impl Toolbox {
+    /// Runs one hook to its end. Blocks as long as its time-out; after `cancel`
+    /// it is ended first. What it wrote is shown without credentials and bounded.
+    #[must_use]
+    pub fn run_hook(&self, request: &HookRequest, cancel: &CancelToken) -> HookReport {
+        hook::run(&self.config, request, cancel)
     }
 }
 

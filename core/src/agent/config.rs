@@ -3,6 +3,7 @@
 use crate::agent_loop::Pricing;
 use crate::correlate::OrphanPolicy;
 use crate::guard::Guard;
+use crate::hook::Hooks;
 use crate::ids::Seed;
 use crate::limits::Limits;
 use crate::policy::Layers;
@@ -69,6 +70,8 @@ pub struct Config {
     pub store: Option<Storing>,
     /// The schema of each turn's structured output, where one is asked for.
     pub output_schema: Option<OutputSchema>,
+    /// Hooks of the settings.
+    pub hooks: Hooks,
     /// Bounds.
     pub limits: Limits,
 }

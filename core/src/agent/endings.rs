@@ -12,6 +12,9 @@ use alloc::vec::Vec;
 /// Exit status once the output is closed for good (DEC-20).
 const LATCHED: u8 = 1;
 
+/// What the result of a prompt says that the end of the session overtook.
+const NEVER_RAN: &str = "the session ended before this prompt ran";
+
 /// Exit status of a session whose input could not be read to its end.
 const INPUT_LOST: u8 = 1;
 
@@ -43,6 +46,7 @@ impl AgentSession {
             self.answer(id, None);
         }
         self.back_to_running();
+        self.cancel_submission("the prompt was cancelled before it ran");
         self.cancel_turn(None);
     }
 
@@ -92,16 +96,19 @@ impl AgentSession {
         self.fault = fault;
         self.withdraw_questions();
         if self.turn.is_none() {
+            self.cancel_submission(NEVER_RAN);
+            self.stop_hooks(true);
             return self.finish_closing();
         }
         // The rest follows the result of the turn, which may wait for the store.
+        self.stop_hooks(true);
         self.cancel_turn(None);
     }
 
     /// What follows the last result of a session that closes.
     pub(super) fn finish_closing(&mut self) {
         while let Some(prompt) = self.queue.pop() {
-            let text = "the session ended before this prompt ran";
+            let text = NEVER_RAN;
             let result = records::never_ran(&self.config.provider, text, prompt.uuid);
             self.send(&Outbound::Result(result));
             self.report_cancelled(vec![text.to_string()]);
@@ -115,7 +122,7 @@ impl AgentSession {
         }
     }
 
-    fn report_cancelled(&mut self, errors: Vec<String>) {
+    pub(super) fn report_cancelled(&mut self, errors: Vec<String>) {
         let report = TurnReport {
             text: String::new(),
             structured_output: None,
@@ -150,6 +157,7 @@ impl AgentSession {
         self.cancel_turn(None);
         while self.queue.pop().is_some() {}
         self.flushing = None;
+        self.forget_hooks();
         // What is being stored is stored; the next run may need it.
         let open = self.effects.iter().filter(|(_, kind)| *kind != Kind::Store);
         let open: Vec<_> = open.map(|(id, _)| id).collect();
@@ -162,13 +170,18 @@ impl AgentSession {
     pub(super) fn settle_exit(&mut self) {
         let status = match self.stage {
             Stage::Open | Stage::Exited => return,
-            Stage::Ended if self.turn.is_none() && self.queue.is_empty() => self.books.status(),
+            Stage::Ended if !self.is_busy() && self.queue.is_empty() => self.books.status(),
             Stage::Ended => return,
             Stage::Closing(_) if self.turn.is_some() => return,
             Stage::Closing(status) => status,
             Stage::Latched => LATCHED,
         };
         if self.effects.is_empty() && self.link.is_drained() {
+            if self.begin_end_hooks() {
+                // Nothing is begun behind them.
+                self.stage = Stage::Closing(status);
+                return;
+            }
             self.stage = Stage::Exited;
             self.out.push_back(Output::Exit(status));
         }

@@ -1,6 +1,6 @@
 //! Inputs and outputs of an agent session: plain enums to print, compare and replay.
 
-use crate::effect::{Answer, EffectId, Progress, Request};
+use crate::effect::{Answer, EffectId, Progress, Reply, Request};
 use crate::json::RawJson;
 use crate::link::Record;
 use alloc::string::String;
@@ -53,6 +53,8 @@ pub enum Output {
     Transmit(Record),
     /// Ask the world for something; settle it by one `Done`.
     Start(EffectId, Request),
+    /// Tell a running effect what it asked for.
+    Reply(EffectId, Reply),
     /// Stop this effect; it is settled.
     Cancel(EffectId),
     /// Tell the embedder.

@@ -14,11 +14,15 @@
 //! done 3 vetted passed
 //! done 4 stored passed              done 4 stored failed
 //! done 5 validated fits             done 5 validated breaks "/a: is no number"
+//! done 5 hook exited 0 "answer" "out" "err"
+//! done 5 hook failed "why" "answer" "out" "err"
+//! network 2 "example.org"
 //! sent 120                          write_failed
 //! ```
 
 use super::{Command, Input};
 use crate::effect::{Answer, EffectId, Progress, Verdict};
+use crate::hook::{HookEnd, HookReport};
 use crate::json::{ScanLimits, Scanner, Writer};
 use crate::model::{Delta, ErrorCategory, ModelFailure, ModelOutcome, StopReason, Usage};
 use crate::structured::Validity;
@@ -83,6 +87,9 @@ pub fn write(input: &Input<'_>) -> Option<String> {
             let line = line.word("progress").number(id.0);
             line.word("began").text(output_file)
         }
+        Input::Progress(id, Progress::Network(host)) => {
+            line.word("network").number(id.0).text(host)
+        }
         Input::Done(id, answer) => write_answer(line.word("done").number(id.0), answer),
         Input::Sent(bytes) => line.word("sent").number(*bytes),
         Input::WriteFailed => line.word("write_failed"),
@@ -129,6 +136,7 @@ fn write_answer(line: Line, answer: &Answer) -> Line {
         }
         Answer::Tool(outcome) => line.word("tool").outcome(outcome),
         Answer::Task(outcome) => line.word("task").outcome(outcome),
+        Answer::Hook(report) => write_report(line.word("hook"), report),
         Answer::Persisted(verdict) => line.word("persisted").verdict(*verdict),
         Answer::Stored(verdict) => line.word("stored").verdict(*verdict),
         Answer::Flushed(verdict) => line.word("flushed").verdict(*verdict),
@@ -140,6 +148,16 @@ fn write_answer(line: Line, answer: &Answer) -> Line {
             faults.iter().fold(line, |line, fault| line.text(fault))
         }
     }
+}
+
+fn write_report(line: Line, report: &HookReport) -> Line {
+    let line = match &report.end {
+        HookEnd::Exited(status) => line.word("exited").number(*status),
+        HookEnd::Failed(why) => line.word("failed").text(why),
+    };
+    line.text(&report.answer)
+        .text(&report.stdout)
+        .text(&report.stderr)
 }
 
 /// A line that grows word by word.
@@ -191,6 +209,10 @@ pub fn read(line: &str) -> Result<Input<'static>, LogFault> {
         "progress" => {
             let id = EffectId(words.number()?);
             Input::Progress(id, read_progress(&mut words)?)
+        }
+        "network" => {
+            let id = EffectId(words.number()?);
+            Input::Progress(id, Progress::Network(words.text()?))
         }
         "done" => {
             let id = EffectId(words.number()?);
@@ -267,6 +289,7 @@ fn read_answer(words: &mut Words<'_>) -> Result<Answer, LogFault> {
         "model" => Answer::Model(read_outcome(words)?),
         "tool" => Answer::Tool(read_tool(words)?),
         "task" => Answer::Task(read_tool(words)?),
+        "hook" => Answer::Hook(read_report(words)?),
         "persisted" => Answer::Persisted(words.verdict()?),
         "stored" => Answer::Stored(words.verdict()?),
         "flushed" => Answer::Flushed(words.verdict()?),
@@ -302,6 +325,20 @@ fn read_validity(words: &mut Words<'_>) -> Result<Validity, LogFault> {
         }
         _ => Err(LogFault("a value `fits`, `breaks` or is `unknown`")),
     }
+}
+
+fn read_report(words: &mut Words<'_>) -> Result<HookReport, LogFault> {
+    let end = match words.word()? {
+        "exited" => HookEnd::Exited(words.number()?),
+        "failed" => HookEnd::Failed(words.text()?),
+        _ => return Err(LogFault("a hook ends `exited` or `failed`")),
+    };
+    Ok(HookReport {
+        end,
+        answer: words.text()?,
+        stdout: words.text()?,
+        stderr: words.text()?,
+    })
 }
 
 fn read_outcome(words: &mut Words<'_>) -> Result<ModelOutcome, LogFault> {
@@ -396,6 +433,15 @@ mod tests {
                 })),
             )
         };
+        let hook = |end| {
+            let report = HookReport {
+                end,
+                answer: "{\"decision\": \"deny\"}\n".into(),
+                stdout: String::new(),
+                stderr: "a b".into(),
+            };
+            Input::Done(id, Answer::Hook(report))
+        };
         let tool = |content: &[&str], is_error| {
             let content = content.iter().map(|text| ToolContent::Text((*text).into()));
             let content = content.collect();
@@ -448,6 +494,9 @@ mod tests {
                 id,
                 Answer::Validated(Validity::Breaks(vec!["/a \"b\"\n: no".into(), "".into()])),
             ),
+            Input::Progress(id, Progress::Network("example.org".into())),
+            hook(HookEnd::Exited(2)),
+            hook(HookEnd::Failed("it \"went\" wrong".into())),
             Input::Sent(usize::MAX),
             Input::WriteFailed,
         ];
@@ -491,7 +540,10 @@ mod tests {
             ("done x model finished", "a number is missing"),
             ("done 1 tool", "a word is missing"),
             ("done 1 tool maybe", "a tool ends `ok` or `error`"),
-            ("done 1 hook passed", "an unknown answer"),
+            ("done 1 song passed", "an unknown answer"),
+            ("done 1 hook passed", "a hook ends `exited` or `failed`"),
+            ("done 1 hook exited 256", "a number is missing"),
+            ("done 1 hook failed", "a text is missing"),
             ("done 1 vetted", "a word is missing"),
             (
                 "done 1 validated well",

@@ -23,11 +23,13 @@ mod config;
 mod context_usage;
 mod controls;
 mod endings;
+mod hooks;
 mod io;
 mod journal;
 pub mod log;
 mod partial;
 mod permission;
+mod questions;
 mod queue;
 mod records;
 mod storing;
@@ -43,6 +45,7 @@ pub use io::{Command, Diagnostic, Event, Input, Output, Severity, TurnReport};
 use crate::agent_loop::{AgentLoop, LoopConfig};
 use crate::correlate::{Correlator, Recent};
 use crate::effect::{Answer, EffectId, Effects, Progress, Request, Standing, Verdict};
+use crate::hook::HookEvent;
 use crate::ids::IdGen;
 use crate::link::{Fault, Link, Outgoing, Record, Refused};
 use crate::machine::{Machine, Misuse, Wants};
@@ -51,11 +54,12 @@ use crate::schema::inbound::Inbound;
 use crate::schema::outbound::{Outbound, SessionState};
 use crate::time::Instant;
 use crate::tool::Environment;
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
 use alloc::sync::Arc;
+use hooks::HookBook;
 use journal::Journal;
-use permission::Waiter;
+use questions::{Question, Waiter};
 use queue::Queue;
 use tasks::Tasks;
 use turns::Turn;
@@ -70,6 +74,9 @@ pub struct AgentSession {
     link: Link,
     effects: Effects,
     waiters: Correlator<Waiter>,
+    /// Open questions, by the group of their hooks.
+    questions: BTreeMap<u64, Question>,
+    hooks: HookBook,
     agent_loop: AgentLoop,
     policy: Policy,
     environment: Arc<Environment>,
@@ -160,12 +167,15 @@ impl AgentSession {
             pricing: config.provider.pricing,
             guard: config.credentials.clone(),
             input_depth: config.limits.tool_input_depth,
+            asks_before_stop: config.hooks.any(HookEvent::Stop),
         };
         let limits = &config.limits;
         let mut session = Self {
             link: Link::new(limits, session_id.clone(), config.vet_records),
             effects: Effects::default(),
             waiters: Correlator::new(limits.resolved_tool_uses, config.orphans),
+            questions: BTreeMap::new(),
+            hooks: HookBook::default(),
             agent_loop: AgentLoop::new(loop_config, loop_ids),
             policy: Policy::new(config.permission_mode, config.cwd.clone())
                 .with(&config.directories, &config.settings),
@@ -192,6 +202,7 @@ impl AgentSession {
         session.take_up();
         session.require_output(None);
         session.send_init();
+        session.begin_session_hooks();
         // An init record that may not leave ends the session before any input.
         session.settle_exit();
         session
@@ -329,6 +340,7 @@ impl AgentSession {
         }
         match progress {
             Progress::Delta(delta) => self.model_delta(delta),
+            Progress::Network(host) => self.ask_network(id, host),
             Progress::Began { output_file } => self.task_began(id, &output_file)?,
         }
         Ok(())
@@ -342,6 +354,7 @@ impl AgentSession {
             Answer::Model(outcome) => self.model_done(outcome),
             Answer::Tool(outcome) => self.tool_done(id, outcome),
             Answer::Task(outcome) => self.task_done(id, outcome),
+            Answer::Hook(report) => self.hook_done(id, report),
             Answer::Persisted(Verdict::Passed) => {}
             Answer::Persisted(Verdict::Failed) => {
                 self.warn(

@@ -1,85 +1,143 @@
-//! The permission question: judged here first, asked of the host if it must be,
-//! answered once (WIRE-PERM-020 to 060).
+//! Judging a call: hooks, rules and the mode, and the question if one is needed
+//! (DEC-31).
 //!
 //! ```text
-//! judge -> allow | deny            no question
-//!       -> ask -> registered -> answered -> allow | deny
-//!                            -> aborted  -> cancelled or denied
+//! PreToolUse hooks -> deny, or an input and a wish
+//! rules and mode   -> allow | deny            no question
+//!                  -> ask                     a question (`questions`)
 //! ```
 
-use super::catalog::raw;
-use super::{AgentSession, records};
+use super::AgentSession;
+use super::hooks::{About, DENIED, Occasion};
 use crate::agent_loop::LoopInput;
-use crate::correlate::{Pending, RequestId};
 use crate::effect::Request;
+use crate::hook::{Combined, Decision, HookEvent};
 use crate::json::RawJson;
 use crate::policy::{Judgement, Question, string_member};
-use crate::schema::inbound::{ControlResponse, ResponseBody};
-use crate::schema::outbound::{
-    self, CanUseTool, ControlRequest, HostRequest, Outbound, PermissionDenial, RequiresAction,
-    SessionState, StateChanged,
-};
-use crate::schema::permission::{Allow, Deny, PermissionAnswer, PermissionUpdate};
+use crate::schema::outbound::PermissionDenial;
+use crate::schema::permission::{PermissionMode, PermissionUpdate};
 use crate::tool::{Access, ToolCall, ToolOutcome, ToolSpec};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-/// Who waits for the host's answer.
-#[derive(Clone, Debug)]
-pub(super) struct Waiter {
-    /// Place of the call in its batch.
-    place: usize,
-    call: ToolCall,
-    request: CanUseTool,
-}
-
-fn envelope(id: &RequestId, request: CanUseTool) -> ControlRequest {
-    ControlRequest {
-        request_id: id.shared(),
-        request: HostRequest::CanUseTool(request),
-    }
-}
-
 /// Beginning of every denial that a failed question makes (WIRE-PERM-002).
-const FAILED: &str = "Tool permission request failed:";
+pub(super) const FAILED: &str = "Tool permission request failed:";
+
+/// The reason of a question that a hook asks for without giving one.
+const HOOK_ASKS: &str = "A hook asks for permission.";
+
+/// Why a hook gets no question in a mode that asks none.
+const DONT_ASK: &str = "A hook asks for a question, and the permission mode is dontAsk.";
 
 /// Characters of a command shown in a description.
 const DESCRIPTION_CHARS: usize = 200;
 
 impl AgentSession {
-    /// Judges a call; gives the loop's next input unless a question is open.
+    /// Begins to decide about a call; gives the loop's next input unless a hook
+    /// or a question is waited for.
     pub(super) fn decide(&mut self, place: usize, call: &ToolCall) -> Option<LoopInput> {
-        let tool = self.agent_loop.tool(&call.name)?.clone();
-        match self.policy.judge(&tool, &call.input) {
-            Judgement::Allow(access) => Some(LoopInput::Allow {
-                place,
-                access,
-                input: None,
-            }),
-            Judgement::Deny(reason) => Some(self.deny(place, call, reason.to_string())),
-            Judgement::Ask(_) if !self.config.host_answers => {
-                let reason = "This call needs permission, and nobody can be asked.".to_string();
-                Some(self.deny(place, call, reason))
-            }
-            // After the end of input nobody could answer (WIRE-008, DEC-14).
-            Judgement::Ask(_) if self.stage != super::Stage::Open => {
-                let reason = format!("{FAILED} the permission stream is closed.");
-                Some(self.deny(place, call, reason))
-            }
-            Judgement::Ask(question) => {
-                self.ask(place, call, &tool, question);
-                None
-            }
+        let occasion = Occasion::Call {
+            place,
+            call: call.clone(),
+        };
+        match self.begin_hooks(occasion, About::Call(call)) {
+            Ok(()) => None,
+            Err(_) => self.judge(place, call, Combined::default()),
         }
     }
 
-    /// Every open question as it was sent, in registration order (DEC-19).
-    pub(super) fn open_questions(&self) -> Vec<RawJson> {
-        let envelope =
-            |pending: &Pending<Waiter>| raw(&envelope(&pending.id, pending.waiter.request.clone()));
-        self.waiters.iter().map(envelope).collect()
+    /// Judges a call with what hooks said about it.
+    pub(super) fn judge(
+        &mut self,
+        place: usize,
+        call: &ToolCall,
+        said: Combined,
+    ) -> Option<LoopInput> {
+        let tool = self.agent_loop.tool(&call.name)?.clone();
+        if let Decision::Deny(reason) = said.decision {
+            let reason = if reason.trim().is_empty() {
+                DENIED.to_string()
+            } else {
+                reason
+            };
+            return Some(self.deny(place, call, reason));
+        }
+        let rewritten = said.updated_input;
+        if let Some(input) = &rewritten
+            && let Err(text) = self.check_rewritten(HookEvent::PreToolUse, input)
+        {
+            let outcome = ToolOutcome::error(text);
+            return Some(LoopInput::Settle { place, outcome });
+        }
+        let call = ToolCall {
+            input: rewritten.clone().unwrap_or_else(|| call.input.clone()),
+            ..call.clone()
+        };
+        let question = match (said.decision, self.policy.judge(&tool, &call.input)) {
+            (Decision::Allow(_), _) if !self.policy.may_forbid(&tool, &call.input) => {
+                if let Some(reason) = self.policy.forbids(&tool, &call.input) {
+                    return Some(self.deny(place, &call, reason.to_string()));
+                }
+                self.apply_updates(&said.updates);
+                let (access, input) = (Access::Granted, rewritten);
+                return Some(LoopInput::Allow {
+                    place,
+                    access,
+                    input,
+                });
+            }
+            (_, Judgement::Deny(reason)) => {
+                return Some(self.deny(place, &call, reason.to_string()));
+            }
+            (Decision::Ask(reason), judgement) => match self.asked_by_hook(reason, judgement) {
+                Ok(question) => question,
+                Err(reason) => return Some(self.deny(place, &call, reason)),
+            },
+            (
+                _,
+                Judgement::Ask(Question {
+                    decision_reason,
+                    blocked_path,
+                }),
+            ) => (decision_reason.map(ToString::to_string), blocked_path),
+            (_, Judgement::Allow(access)) => {
+                return Some(LoopInput::Allow {
+                    place,
+                    access,
+                    input: rewritten,
+                });
+            }
+        };
+        let hooks = self.hooks_of(HookEvent::PermissionRequest, Some(&call.name));
+        if let Err(reason) = self.may_ask(!hooks.is_empty()) {
+            return Some(self.deny(place, &call, reason));
+        }
+        self.ask_about(place, &call, rewritten, question);
+        None
+    }
+
+    /// The question that a hook asks for: its reason, and the path that the
+    /// rules would ask about.
+    fn asked_by_hook(
+        &self,
+        reason: String,
+        judgement: Judgement,
+    ) -> Result<(Option<String>, Option<String>), String> {
+        if self.policy.mode() == PermissionMode::DontAsk {
+            return Err(DONT_ASK.to_string());
+        }
+        let reason = if reason.trim().is_empty() {
+            HOOK_ASKS.to_string()
+        } else {
+            self.safe(&reason)
+        };
+        let path = match judgement {
+            Judgement::Ask(question) => question.blocked_path,
+            Judgement::Allow(_) | Judgement::Deny(_) => None,
+        };
+        Ok((Some(reason), path))
     }
 
     fn deny(&mut self, place: usize, call: &ToolCall, reason: String) -> LoopInput {
@@ -89,7 +147,7 @@ impl AgentSession {
         }
     }
 
-    fn denial(&mut self, call: &ToolCall, reason: String) -> ToolOutcome {
+    pub(super) fn denial(&mut self, call: &ToolCall, reason: String) -> ToolOutcome {
         if let Some(turn) = &mut self.turn {
             turn.denials.push(PermissionDenial {
                 tool_name: Arc::clone(&call.name),
@@ -100,98 +158,8 @@ impl AgentSession {
         ToolOutcome::error(reason)
     }
 
-    /// Publishes `requires_action` and sends the question; both share their
-    /// identifiers and the original input (WIRE-PERM-023).
-    fn ask(&mut self, place: usize, call: &ToolCall, tool: &ToolSpec, question: Question) {
-        let description = describe(tool, &call.input);
-        let request = CanUseTool {
-            blocked_path: question.blocked_path,
-            decision_reason: question.decision_reason.map(ToString::to_string),
-            description: Some(description.clone()),
-            ..CanUseTool::new(
-                Arc::clone(&call.name),
-                call.input.clone(),
-                Arc::clone(&call.id),
-            )
-        };
-        let waiter = Waiter {
-            place,
-            call: call.clone(),
-            request: request.clone(),
-        };
-        // Registered before the envelope can drain (WIRE-006).
-        let id = self.ids.tagged("req_");
-        let id = self
-            .waiters
-            .register(id, Some(Arc::clone(&call.id)), waiter);
-        self.state = SessionState::RequiresAction;
-        self.send(&Outbound::StateChanged(StateChanged::requires_action(
-            RequiresAction {
-                request_id: id.shared(),
-                tool_name: Arc::clone(&call.name),
-                tool_use_id: Arc::clone(&call.id),
-                description,
-                input: call.input.clone(),
-            },
-        )));
-        self.send(&Outbound::ControlRequest(envelope(&id, request)));
-    }
-
-    /// Settles the waiter an answer selected.
-    pub(super) fn resolve(&mut self, pending: Pending<Waiter>, response: ControlResponse) {
-        if self.config.replay_user_messages
-            && let Some(echo) = outbound::ControlResponse::echo(&response)
-        {
-            self.send(&Outbound::ControlResponse(echo));
-        }
-        let decision = match response.body {
-            ResponseBody::Success { payload, .. } => PermissionAnswer::parse(payload.as_ref())
-                .map_err(|fault| format!("{FAILED} {fault}")),
-            ResponseBody::Error { message, .. } => Err(format!("{FAILED} {message}")),
-            ResponseBody::Invalid { reason } => Err(format!("{FAILED} {reason}")),
-        };
-        let Waiter { place, call, .. } = pending.waiter;
-        match decision {
-            Ok(PermissionAnswer::Allow(allow)) => self.allowed(place, &allow),
-            Ok(PermissionAnswer::Deny(deny)) => self.denied(place, &call, deny),
-            Err(text) => {
-                let settle = self.deny(place, &call, text);
-                self.back_to_running();
-                self.feed_loop(settle);
-            }
-        }
-    }
-
-    fn allowed(&mut self, place: usize, allow: &Allow) {
-        if allow.updates_dropped() {
-            self.warn(
-                "updatedPermissions of a permission answer are invalid; none of them was applied",
-            );
-        }
-        self.apply_updates(allow.updates());
-        self.back_to_running();
-        let input = allow.updated_input().cloned();
-        self.feed_loop(LoopInput::Allow {
-            place,
-            access: Access::Granted,
-            input,
-        });
-    }
-
-    fn denied(&mut self, place: usize, call: &ToolCall, deny: Deny) {
-        let outcome = self.denial(call, deny.message);
-        if deny.interrupt {
-            self.withdraw_questions();
-            self.back_to_running();
-            self.cancel_turn(Some((place, outcome)));
-        } else {
-            self.back_to_running();
-            self.feed_loop(LoopInput::Settle { place, outcome });
-        }
-    }
-
     /// In list order; only settings files are persisted (WIRE-PERM-030).
-    fn apply_updates(&mut self, updates: &[PermissionUpdate]) {
+    pub(super) fn apply_updates(&mut self, updates: &[PermissionUpdate]) {
         for update in updates {
             self.policy.apply(update);
         }
@@ -202,38 +170,6 @@ impl AgentSession {
             .collect();
         if !stored.is_empty() {
             self.start(Request::Persist(stored));
-        }
-    }
-
-    /// `running` again once no question is open.
-    pub(super) fn back_to_running(&mut self) {
-        if self.waiters.is_empty() && self.state == SessionState::RequiresAction {
-            self.set_state(SessionState::Running);
-        }
-    }
-
-    /// Takes every open question back, in registration order (WIRE-PERM-070).
-    pub(super) fn withdraw_questions(&mut self) {
-        for pending in self.waiters.abort_all() {
-            self.send(&records::cancel_request(pending.id.as_str()));
-        }
-    }
-
-    /// Denies every open question because the input ended (WIRE-008, DEC-37).
-    pub(super) fn close_questions(&mut self) {
-        let open = self.waiters.abort_all();
-        if open.is_empty() {
-            return;
-        }
-        self.back_to_running();
-        let mut settle = Vec::new();
-        for pending in open {
-            let Waiter { place, call, .. } = pending.waiter;
-            let text = format!("{FAILED} the permission stream closed before an answer came.");
-            settle.push(self.deny(place, &call, text));
-        }
-        for input in settle {
-            self.feed_loop(input);
         }
     }
 }

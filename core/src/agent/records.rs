@@ -3,15 +3,16 @@
 use super::config::Provider;
 use super::tasks::{Over, Task};
 use crate::agent_loop::{FinishedBlock, TurnOutcome};
+use crate::hook::HookReport;
 use crate::json::RawJson;
 use crate::model::{ModelFailure, ToolResult, Usage};
 use crate::schema::Money;
 use crate::schema::outbound::{
     Accounting, AssistantMessage, AssistantRecord, AttachmentImportRejected, ContentBlock,
-    ControlCancelRequest, ErrorSubtype, MessageEvent, MessageStop, ModelUsage, Outbound,
-    PermissionDenial, RejectReason, ResultError, ResultRecord, ResultStop, ResultSuccess,
-    StreamEvent, TaskNotification, TaskProgress, TaskStarted, TaskUsage, TextBlock, Timing,
-    ToolProgress, ToolResultRecord,
+    ControlCancelRequest, ErrorSubtype, HookIdentity, HookOutcome, HookResponse, MessageEvent,
+    MessageStop, ModelUsage, Outbound, PermissionDenial, RejectReason, ResultError, ResultRecord,
+    ResultStop, ResultSuccess, StreamEvent, TaskNotification, TaskProgress, TaskStarted, TaskUsage,
+    TextBlock, Timing, ToolProgress, ToolResultRecord,
 };
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -316,6 +317,25 @@ fn task_usage(ran: Duration) -> TaskUsage {
         tool_uses: 1,
         duration_ms: milliseconds(ran),
     }
+}
+
+/// How a hook ended. `safe` takes credentials out of what it wrote, which may
+/// spell one where the two streams meet.
+pub(super) fn hook_response(
+    hook: HookIdentity,
+    report: &HookReport,
+    outcome: HookOutcome,
+    safe: impl Fn(&str) -> String,
+) -> Outbound {
+    let (stdout, stderr) = (safe(&report.stdout), safe(&report.stderr));
+    Outbound::HookResponse(HookResponse {
+        hook,
+        output: safe(&[&*stdout, &*stderr].concat()),
+        stdout,
+        stderr,
+        exit_code: report.status().map(u64::from),
+        outcome,
+    })
 }
 
 /// Takes a question back.

@@ -1,5 +1,6 @@
 //! Turns: from a queued prompt to its result and `idle`.
 
+use super::hooks::{About, Occasion};
 use super::queue::Prompt;
 use super::storing::{Held, NOT_STORED};
 use super::submissions::Submission;
@@ -45,6 +46,8 @@ pub(super) struct Turn {
     pub(super) held: VecDeque<(u64, Held)>,
     /// Whether entries of this turn could not be stored.
     pub(super) store_failed: bool,
+    /// How often hooks have kept it going.
+    pub(super) continued: u8,
 }
 
 impl Turn {
@@ -66,8 +69,8 @@ pub(super) const CANCELLED: &str = "Cancelled: the turn was interrupted before t
 
 impl AgentSession {
     /// Whether a prompt has to wait.
-    pub(super) const fn is_busy(&self) -> bool {
-        self.turn.is_some() || self.flushing.is_some()
+    pub(super) fn is_busy(&self) -> bool {
+        self.turn.is_some() || self.flushing.is_some() || self.hooks_hold_prompts()
     }
 
     /// Starts the next prompt once nothing runs.
@@ -80,7 +83,17 @@ impl AgentSession {
         }
     }
 
+    /// Lets hooks see the prompt first, if there are some.
     fn begin_turn(&mut self, prompt: Prompt) {
+        let text = prompt.record.content.parts().join("\n");
+        let occasion = Occasion::Submit(Box::new(prompt));
+        if let Err(Occasion::Submit(prompt)) = self.begin_hooks(occasion, About::Prompt(&text)) {
+            self.run_prompt(*prompt);
+        }
+    }
+
+    /// Runs a prompt that nobody has refused.
+    pub(super) fn run_prompt(&mut self, prompt: Prompt) {
         self.turn = Some(Turn {
             prompt_uuid: Arc::clone(&prompt.uuid),
             began: self.now,
@@ -93,6 +106,7 @@ impl AgentSession {
             submissions: BTreeMap::new(),
             held: VecDeque::new(),
             store_failed: false,
+            continued: 0,
         });
         if let Some(journal) = &mut self.journal {
             journal.retry();
@@ -146,6 +160,7 @@ impl AgentSession {
             }
             Step::Kept(kept) => self.keep(kept),
             Step::Failed(failure) => self.show_failure(&failure),
+            Step::Stopping => return self.may_stop(),
             Step::End(end) => {
                 self.tell_stopped_tasks();
                 return self.when_stored(Held::End(end));
@@ -204,10 +219,28 @@ impl AgentSession {
         None
     }
 
+    /// A tool has ended. Hooks may look at the result before the model does.
     pub(super) fn tool_done(&mut self, id: EffectId, outcome: ToolOutcome) {
+        self.close_questions_of(id);
         let place = self.turn.as_mut().and_then(|turn| turn.tools.remove(&id));
-        if let Some((place, _)) = place {
+        let Some((place, _)) = place else { return };
+        let Some(call) = self.agent_loop.call(place).cloned() else {
+            return;
+        };
+        let about = About::Called(&call, &outcome);
+        if self.begin_hooks(Occasion::Called { place }, about).is_ok() {
+            self.feed_loop(LoopInput::Ended { place, outcome });
+        } else {
             self.feed_loop(LoopInput::Settle { place, outcome });
+        }
+    }
+
+    /// Asks hooks whether the turn may end; the loop's next input if none is asked.
+    fn may_stop(&mut self) -> Option<LoopInput> {
+        let before = self.turn.as_ref().is_some_and(|turn| turn.continued > 0);
+        match self.begin_hooks(Occasion::Stop, About::Stop(before)) {
+            Ok(()) => None,
+            Err(_) => Some(LoopInput::Stop),
         }
     }
 
@@ -233,6 +266,7 @@ impl AgentSession {
         for id in tools.into_keys() {
             self.cancel_effect(id);
         }
+        self.stop_hooks(false);
         self.stop_tasks();
         self.drop_submissions();
         self.feed_loop(LoopInput::Cancel { first, reason });

@@ -85,7 +85,7 @@ impl AgentSession {
         let uuid = self.prompt_uuid(&record);
         self.seen.insert(Arc::clone(&uuid));
         self.queue.push(Prompt { uuid, record });
-        if urgent && self.turn.is_some() {
+        if urgent && (self.turn.is_some() || self.is_submitting()) {
             self.interrupt_turn(None);
         }
     }
@@ -129,7 +129,7 @@ impl AgentSession {
     }
 
     /// Refuses one user record; everything else goes on (WIRE-021).
-    fn reject(&mut self, uuid: Option<String>, reason: String) {
+    pub(super) fn reject(&mut self, uuid: Option<String>, reason: String) {
         let reason = self.safe(&reason);
         self.books.rejected = true;
         let result =

@@ -3,6 +3,8 @@
 //! ```text
 //! deciding -> ready -> running -> settled
 //!          \________________________/   (denied, malformed, cancelled)
+//!
+//! running -> held -> settled            (somebody looks at the result first)
 //! ```
 //!
 //! Parallel calls start as soon as they are decided; the others run one at a
@@ -31,6 +33,7 @@ enum State {
     Deciding,
     Ready(Access),
     Running,
+    Held(ToolOutcome),
     Settled(ToolOutcome),
 }
 
@@ -69,6 +72,23 @@ impl Batch {
                 entry.call.input = input;
             }
             entry.state = State::Ready(access);
+        }
+    }
+
+    /// Keeps the outcome of a call that runs; it is not settled yet.
+    pub(crate) fn hold(&mut self, place: usize, outcome: ToolOutcome) {
+        if let Some(entry) = self.calls.get_mut(place)
+            && matches!(entry.state, State::Running)
+        {
+            entry.state = State::Held(outcome);
+        }
+    }
+
+    /// The outcome that is kept for a call.
+    pub(crate) fn held(&self, place: usize) -> Option<ToolOutcome> {
+        match &self.calls.get(place)?.state {
+            State::Held(outcome) => Some(outcome.clone()),
+            State::Deciding | State::Ready(_) | State::Running | State::Settled(_) => None,
         }
     }
 

@@ -63,7 +63,8 @@ pub(crate) fn read(proposed: Proposed, config: &LoopConfig) -> (ToolCall, Option
     (ToolCall { id, name, input }, fault)
 }
 
-fn input(arguments: &str, config: &LoopConfig) -> Result<RawJson, String> {
+/// Reads the input of a call, or says what is wrong with it.
+pub(crate) fn input(arguments: &str, config: &LoopConfig) -> Result<RawJson, String> {
     if arguments.trim().is_empty() {
         return Ok(RawJson::empty_object());
     }

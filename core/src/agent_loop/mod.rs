@@ -16,6 +16,9 @@
 //! A turn does not end before its background tasks have: where it would, the loop
 //! waits for the last of them. What became of them reaches the model as one
 //! message, and after an answer that ended well one more request follows (WIRE-004).
+//!
+//! Where somebody is asked before a turn ends, an answer without calls leads to
+//! `stopping`, and from there to `idle` or once more to `requesting`.
 
 mod account;
 mod answer;
@@ -77,6 +80,9 @@ pub struct LoopConfig {
     pub guard: Guard,
     /// Arrays and objects open at once in the input of a call.
     pub input_depth: usize,
+    /// Whether somebody wants to be asked before a turn ends because the model
+    /// stopped ([`Step::Stopping`]).
+    pub asks_before_stop: bool,
 }
 
 /// How a turn ended, with its books.
@@ -133,6 +139,8 @@ enum Phase {
     Tools,
     /// The turn would be over, but tasks of it still run.
     Waiting,
+    /// The answer is complete; somebody is asked whether the turn may end.
+    Stopping,
 }
 
 /// The agent loop of one session.
@@ -154,6 +162,8 @@ pub struct AgentLoop {
     last_usage: Option<Usage>,
     dropped: Vec<Arc<str>>,
     structured: Option<Structured>,
+    /// How the turn ends if it may.
+    stopping: Option<TurnOutcome>,
     out: VecDeque<Step>,
 }
 
@@ -179,6 +189,7 @@ impl AgentLoop {
             last_usage: None,
             dropped: Vec::new(),
             structured: None,
+            stopping: None,
             out: VecDeque::new(),
         }
     }
@@ -224,6 +235,15 @@ impl AgentLoop {
     #[must_use]
     pub fn tools(&self) -> &[ToolSpec] {
         &self.config.tools
+    }
+
+    /// Checks an input that was made here as one of the model is checked (DEC-18).
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, as a sentence about the arguments of a call.
+    pub fn check_input(&self, input: &RawJson) -> Result<(), String> {
+        calls::input(input.as_str(), &self.config).map(drop)
     }
 
     /// The tool of this name, if it is offered.
@@ -347,20 +367,39 @@ impl AgentLoop {
             return self.end(self.budget_spent());
         }
         // Where tasks are to be told of, the model is asked again anyway; until
-        // then nothing is missing from its output.
-        let outcome = if self.tasks.hold_the_end() {
+        // then nothing is missing from its output, and nobody is asked whether
+        // the turn may end.
+        if self.tasks.hold_the_end() {
             let structured = None;
-            Some(TurnOutcome::Done {
+            return self.end(TurnOutcome::Done {
                 stop,
                 text,
                 structured,
-            })
-        } else {
-            self.output_at_end(stop, text)
-        };
-        match outcome {
+            });
+        }
+        match self.output_at_end(stop, text) {
+            Some(outcome @ TurnOutcome::Done { .. }) if self.config.asks_before_stop => {
+                self.phase = Phase::Stopping;
+                self.stopping = Some(outcome);
+                self.out.push_back(Step::Stopping);
+            }
             Some(outcome) => self.end(outcome),
             None => self.request_again(),
+        }
+    }
+
+    fn stop(&mut self) {
+        if let Some(outcome) = self.stopping.take() {
+            self.end(outcome);
+        }
+    }
+
+    fn go_on(&mut self) {
+        self.stopping = None;
+        if self.account.exhausted() {
+            self.end(self.budget_spent());
+        } else {
+            self.request_again();
         }
     }
 
@@ -509,6 +548,7 @@ impl AgentLoop {
     fn cancel(&mut self, first: Option<(usize, ToolOutcome)>, reason: &'static str) {
         match self.phase {
             Phase::Idle => return,
+            Phase::Stopping => self.stopping = None,
             Phase::Requesting => {
                 let tokens = self.tokens(false);
                 self.account.answer(tokens);
@@ -519,7 +559,9 @@ impl AgentLoop {
                     self.settle(place, outcome);
                 }
                 for place in self.batch.unsettled() {
-                    self.settle(place, ToolOutcome::error(reason));
+                    let ended = self.batch.held(place);
+                    let outcome = ended.unwrap_or_else(|| ToolOutcome::error(reason));
+                    self.settle(place, outcome);
                 }
                 if let Some(results) = self.batch.results() {
                     self.history.push(Arc::new(Message::ToolResults(results)));
@@ -534,6 +576,7 @@ impl AgentLoop {
     fn end_now(&mut self, outcome: TurnOutcome) {
         self.phase = Phase::Idle;
         self.tasks = Tasks::default();
+        self.stopping = None;
         self.batch = Batch::default();
         self.out.push_back(Step::End(TurnEnd {
             outcome,
@@ -589,10 +632,14 @@ impl Machine for AgentLoop {
             LoopInput::TaskBegan => self.phase != Phase::Idle,
             LoopInput::TaskEnded { .. } | LoopInput::TaskStopped { .. } => self.tasks.is_running(),
             LoopInput::Delta(_) | LoopInput::ModelDone(_) => self.phase == Phase::Requesting,
+            LoopInput::Stop | LoopInput::GoOn => self.phase == Phase::Stopping,
             LoopInput::Validated { place, .. } => {
                 self.phase == Phase::Tools && self.awaits_validation(*place)
             }
-            LoopInput::Allow { place, .. } | LoopInput::Settle { place, .. } => {
+            LoopInput::Allow { place, .. }
+            | LoopInput::Settle { place, .. }
+            | LoopInput::Ended { place, .. }
+            | LoopInput::Release { place } => {
                 self.phase == Phase::Tools && self.batch.call(*place).is_some()
             }
         };
@@ -628,6 +675,15 @@ impl Machine for AgentLoop {
                 self.validated(place, &validity);
                 self.advance();
             }
+            LoopInput::Ended { place, outcome } => self.batch.hold(place, outcome),
+            LoopInput::Release { place } => {
+                if let Some(outcome) = self.batch.held(place) {
+                    self.settle(place, outcome);
+                    self.advance();
+                }
+            }
+            LoopInput::Stop => self.stop(),
+            LoopInput::GoOn => self.go_on(),
             LoopInput::Cancel { first, reason } => self.cancel(first, reason),
         }
         Ok(())

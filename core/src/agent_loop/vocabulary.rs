@@ -44,6 +44,24 @@ pub enum LoopInput {
         /// What the model is told.
         outcome: ToolOutcome,
     },
+    /// The call at this place ended, and its result is held back until
+    /// [`LoopInput::Release`]. A turn that is cancelled before has it all the same.
+    Ended {
+        /// Place of the call in its batch.
+        place: usize,
+        /// What the model will be told.
+        outcome: ToolOutcome,
+    },
+    /// Settles a call whose result was held back.
+    Release {
+        /// Place of the call in its batch.
+        place: usize,
+    },
+    /// Answers [`Step::Stopping`]: the turn ends.
+    Stop,
+    /// Answers [`Step::Stopping`]: the model is asked once more, with the
+    /// context that waits.
+    GoOn,
     /// A background task of this turn runs; it holds the turn's end.
     TaskBegan,
     /// A background task ended.
@@ -112,6 +130,8 @@ pub enum Step {
     Kept(Kept),
     /// The model request failed; the turn's end follows.
     Failed(ModelFailure),
+    /// The model has stopped. The turn waits for `Stop` or `GoOn`.
+    Stopping,
     /// The turn is over and the loop idle.
     End(TurnEnd),
 }

@@ -1,6 +1,8 @@
 //! The five layers of settings and what they mean together.
 
+use super::hooks::HookSettings;
 use super::settings::{Settings, ToolSettings};
+use crate::hook::HookEvent;
 use crate::json::{RawJson, ScanError, Writer};
 use crate::schema::declare::words;
 use crate::schema::permission::{Behavior, PermissionMode, PermissionRule};
@@ -112,6 +114,14 @@ impl Layers {
         tools
     }
 
+    /// The hooks of all layers, those of lower layers first: all of them run.
+    pub fn hooks(&self) -> impl Iterator<Item = Sourced<&HookSettings>> {
+        self.sources().flat_map(|Sourced { layer, value }| {
+            let hooks = value.hooks.iter();
+            hooks.map(move |value| Sourced { layer, value })
+        })
+    }
+
     /// What holds, as one settings file would say it.
     ///
     /// # Errors
@@ -132,6 +142,7 @@ impl Layers {
         let directories = self.directories().map(|path| path.value.into());
         strings(&mut w, "additionalDirectories", directories);
         w.end_object();
+        self.write_hooks(&mut w);
         let tools = self.tools();
         if !tools.is_empty() {
             w.key("tools");
@@ -141,6 +152,29 @@ impl Layers {
         }
         w.end_object();
         RawJson::parse_bytes(&w.finish())
+    }
+}
+
+impl Layers {
+    fn write_hooks(&self, w: &mut Writer) {
+        if self.hooks().next().is_none() {
+            return;
+        }
+        w.key("hooks");
+        w.begin_object();
+        for event in HookEvent::ALL {
+            let written = |settings: Sourced<&Settings>| settings.value.hooks_written().to_vec();
+            let of_event = self.sources().flat_map(written);
+            let of_event = of_event.filter(|(of, _)| of == event);
+            let mut groups = of_event.flat_map(|(_, groups)| groups).peekable();
+            if groups.peek().is_some() {
+                w.key(event.as_str());
+                w.begin_array();
+                groups.for_each(|group| w.raw(&group));
+                w.end_array();
+            }
+        }
+        w.end_object();
     }
 }
 

@@ -20,7 +20,10 @@ pub const PATH_BYTES: usize = 4096;
 /// Command tools of one file.
 pub const TOOLS: usize = 128;
 
-/// How long a command tool may run where it does not say, in milliseconds.
+/// Hooks of one file.
+pub const HOOKS: usize = 128;
+
+/// How long a command tool or a hook may run where it does not say, in milliseconds.
 pub const TIMEOUT_MS: u64 = 60_000;
 
 /// A shell command line that rules look into; the shell takes no longer one.

@@ -10,6 +10,7 @@
 
 mod command;
 mod edit;
+mod hooks;
 mod layers;
 pub mod limits;
 mod paths;
@@ -21,6 +22,7 @@ mod spelling;
 mod tests;
 
 pub use edit::{EditFault, edit};
+pub use hooks::HookSettings;
 pub use layers::{Layer, Layers, Sourced};
 pub use paths::resolve;
 pub use settings::{Permissions, Settings, ToolSettings};
@@ -217,21 +219,11 @@ impl Policy {
         let subject = Subject::of(tool, input, self.cwd());
         let own = self.tools.get(&*tool.name).copied();
         let denied = self.restrained(Behavior::Deny, &subject);
-        if denied == Found::Yes {
-            return Judgement::Deny("A permission rule denies this call.");
+        if let Some(reason) = self.forbidden(tool, denied) {
+            return Judgement::Deny(reason);
         }
-        if own == Some(Behavior::Deny) {
-            return Judgement::Deny("The settings that declare this tool deny its calls.");
-        }
-        match self.mode {
-            PermissionMode::BypassPermissions => return Judgement::Allow(Access::Granted),
-            PermissionMode::Plan if !reads_only(tool) => {
-                return Judgement::Deny("Plan mode refuses tools that are not read-only.");
-            }
-            PermissionMode::Default
-            | PermissionMode::AcceptEdits
-            | PermissionMode::Plan
-            | PermissionMode::DontAsk => {}
+        if self.mode == PermissionMode::BypassPermissions {
+            return Judgement::Allow(Access::Granted);
         }
         let asked = denied.max(self.restrained(Behavior::Ask, &subject));
         let judgement = if asked != Found::No {
@@ -247,6 +239,36 @@ impl Policy {
             );
         }
         judgement
+    }
+
+    /// Why a call may not run whoever allows it: a rule or the settings of its
+    /// tool deny it, or the mode refuses what changes anything (DEC-31).
+    #[must_use]
+    pub fn forbids(&self, tool: &ToolSpec, input: &RawJson) -> Option<&'static str> {
+        let subject = Subject::of(tool, input, self.cwd());
+        let denied = self.restrained(Behavior::Deny, &subject);
+        self.forbidden(tool, denied)
+    }
+
+    /// Whether a rule may deny a call, but that cannot be told: then somebody
+    /// has to look at it, and a hook that allows is not enough (DEC-31).
+    #[must_use]
+    pub fn may_forbid(&self, tool: &ToolSpec, input: &RawJson) -> bool {
+        let subject = Subject::of(tool, input, self.cwd());
+        self.restrained(Behavior::Deny, &subject) == Found::Unclear
+    }
+
+    fn forbidden(&self, tool: &ToolSpec, denied: Found) -> Option<&'static str> {
+        let own = self.tools.get(&*tool.name).copied();
+        if denied == Found::Yes {
+            Some("A permission rule denies this call.")
+        } else if own == Some(Behavior::Deny) {
+            Some("The settings that declare this tool deny its calls.")
+        } else if self.mode == PermissionMode::Plan && !reads_only(tool) {
+            Some("Plan mode refuses tools that are not read-only.")
+        } else {
+            None
+        }
     }
 
     fn by_class(&self, tool: &ToolSpec, subject: &Subject) -> Judgement {

@@ -4,6 +4,7 @@
 //! that would not do what it seems to do. A setting that nobody would heed must
 //! not look as if it had an effect.
 
+use super::hooks::{self, HookSettings, Written};
 use super::limits;
 use super::spelling;
 use crate::guard::Guard;
@@ -19,7 +20,7 @@ use core::time::Duration;
 const MEMBERS: [&str; 4] = ["permissions", "hooks", "tools", "mcpServers"];
 
 /// Those that this version does not have.
-const NOT_YET: [&str; 2] = ["hooks", "mcpServers"];
+const NOT_YET: [&str; 1] = ["mcpServers"];
 
 /// One settings file, or the text of `--settings`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +30,9 @@ pub struct Settings {
     pub permissions: Permissions,
     /// The command tools it declares.
     pub tools: Vec<ToolSettings>,
+    /// Its hooks: event by event as they stand, and so within each.
+    pub hooks: Vec<HookSettings>,
+    hooks_written: Vec<Written>,
 }
 
 /// `permissions` of a settings file.
@@ -125,11 +129,20 @@ impl Settings {
         if let Some(name) = NOT_YET.iter().find(|name| fields.get(name).is_some()) {
             return Err(fields.fault(name, "not available yet"));
         }
+        let permissions = permissions(&fields, keys)?;
+        let (hooks, hooks_written) = hooks::read(&fields)?;
         Ok(Self {
             text: RawJson::from_value(root),
-            permissions: permissions(&fields, keys)?,
+            permissions,
             tools: tools(&fields)?,
+            hooks,
+            hooks_written,
         })
+    }
+
+    /// Its hooks as they were written, event by event.
+    pub(super) fn hooks_written(&self) -> &[Written] {
+        &self.hooks_written
     }
 
     /// The whole file as it was written.
@@ -277,7 +290,7 @@ fn input_schema(fields: &Fields<'_>) -> Result<RawJson, Fault> {
     }
 }
 
-fn command(fields: &Fields<'_>) -> Result<Vec<String>, Fault> {
+pub(super) fn command(fields: &Fields<'_>) -> Result<Vec<String>, Fault> {
     fields.need("command")?;
     let words = fields.array("command")?.into_iter();
     words
@@ -285,7 +298,7 @@ fn command(fields: &Fields<'_>) -> Result<Vec<String>, Fault> {
         .collect()
 }
 
-fn timeout(fields: &Fields<'_>) -> Result<Duration, Fault> {
+pub(super) fn timeout(fields: &Fields<'_>) -> Result<Duration, Fault> {
     let millis = fields.whole("timeout_ms")?.unwrap_or(limits::TIMEOUT_MS);
     Ok(Duration::from_millis(millis))
 }

@@ -139,6 +139,7 @@ impl Parts<'_> {
             resume: None,
             store: None,
             output_schema: self.output_schema.clone(),
+            hooks: self.standing.hooks.clone(),
             limits: Limits::default(),
         })
     }

@@ -68,6 +68,7 @@ pub(crate) fn run(options: Options) -> Result<u8, Refusal> {
         include_partial_messages: plan.include_partial_messages || interactive,
         tools: ToolboxConfig {
             commands: std::mem::take(&mut standing.commands),
+            hooks: std::mem::take(&mut standing.hook_commands),
             ..ToolboxConfig::new(path, tool_environment())
         },
         standing,
@@ -126,6 +127,7 @@ fn standing(home: &Home, cwd: &str, registry: &Registry, plan: &Plan) -> Result<
     };
     let mut loaded = places.load()?;
     let commands = loaded.check()?;
+    let (hooks, hook_commands) = loaded.hooks(&commands)?;
     let notes = loaded.notes.iter().map(|note| keys.redact(note));
     notes.for_each(crate::complain);
     let store = Store::new(home, cwd, keys.clone()).map_err(Refusal::new)?;
@@ -134,6 +136,8 @@ fn standing(home: &Home, cwd: &str, registry: &Registry, plan: &Plan) -> Result<
         directories: settings::directories(&plan.add_dirs)?,
         tools: plan.tools.clone(),
         commands,
+        hooks,
+        hook_commands,
         persist: Some(Box::new(move |updates| store.persist(updates))),
     })
 }

@@ -5,6 +5,7 @@
 
 mod check;
 mod file;
+mod hooks;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -15,9 +16,10 @@ use crate::home::Home;
 use crate::options::{TextOrFile, ToolChoice};
 use crate::refusal::Refusal;
 use agentx_core::guard::Guard;
+use agentx_core::hook::Hooks;
 use agentx_core::policy::{Layer, Layers, Settings};
 use agentx_pump::world::Persist;
-use agentx_tools::CommandTools;
+use agentx_tools::{CommandTools, HookCommands};
 use file::Rules;
 use rustix::fs::CWD;
 use std::collections::BTreeMap;
@@ -50,6 +52,10 @@ pub(crate) struct Standing {
     pub(crate) tools: ToolChoice,
     /// Command tools of the settings.
     pub(crate) commands: CommandTools,
+    /// Hooks of the settings, and their commands in the same order.
+    pub(crate) hooks: Hooks,
+    /// What the hooks run.
+    pub(crate) hook_commands: HookCommands,
     /// Stores what answers of a host say.
     pub(crate) persist: Option<Persist>,
 }
@@ -61,6 +67,7 @@ impl std::fmt::Debug for Standing {
             .field("directories", &self.directories)
             .field("tools", &self.tools)
             .field("commands", &self.commands)
+            .field("hooks", &self.hook_commands)
             .finish_non_exhaustive()
     }
 }

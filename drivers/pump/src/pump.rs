@@ -156,10 +156,10 @@ impl Pump {
         let toolbox = Arc::clone(&world.toolbox);
         let workers = Workers::new(toolbox, world.persist.take(), world.validator.take(), post);
         let keeper = Keeper::new(world.store.take(), Arc::clone(post));
-        let (tools, tasks) = (workers.tools.clone(), workers.tasks.clone());
+        let pools = workers.pools();
         signals::watch(
             Arc::clone(post),
-            Box::new(move || workers::abandon(&tools, &tasks, KILL_GRACE)),
+            Box::new(move || pools.abandon(KILL_GRACE)),
         )?;
         let (wire, prompts) = Wire::open(stdio, streams.input, streams.output, post)?;
         let mut pump = Self {
@@ -281,7 +281,7 @@ impl Pump {
     pub fn finish(mut self) -> u8 {
         if !self.workers.join(REAP_GRACE) {
             self.workers.abandon(KILL_GRACE);
-            self.report("agentx: warning: a tool did not end in time");
+            self.report("agentx: warning: a tool or a hook did not end in time");
         }
         let deadline = self
             .signalled
@@ -367,6 +367,8 @@ impl Pump {
             match output {
                 Output::Transmit(record) => self.transmit(record.into_bytes()),
                 Output::Start(id, request) => self.start_effect(id, request),
+                // No tool here has a sandbox that would ask.
+                Output::Reply(..) => {}
                 Output::Cancel(id) => self.cancel(id),
                 Output::Event(event) => self.event(event),
                 Output::Diagnostic(diagnostic) => self.diagnose(&diagnostic),
@@ -380,6 +382,7 @@ impl Pump {
             Request::Model(request) => self.begin(id, *request),
             Request::Tool(request) => self.workers.tools.start(id, request),
             Request::Task(task) => self.workers.tasks.start(id, (id, task)),
+            Request::Hook(request) => self.workers.hooks.start(id, request),
             Request::Persist(updates) => match &self.workers.persist {
                 Some(persist) => persist.start(id, updates),
                 None => self.answer(id, Answer::Persisted(Verdict::Failed)),

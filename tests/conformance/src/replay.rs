@@ -68,7 +68,9 @@ impl Subject for Session {
             Output::Start(id, _) => Effect::Start(id.0),
             Output::Cancel(id) => Effect::Cancel(id.0),
             Output::Exit(_) => Effect::Exit,
-            Output::Transmit(_) | Output::Event(_) | Output::Diagnostic(_) => Effect::None,
+            Output::Transmit(_) | Output::Reply(..) | Output::Event(_) | Output::Diagnostic(_) => {
+                Effect::None
+            }
         }
     }
 

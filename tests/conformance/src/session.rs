@@ -9,8 +9,9 @@ use crate::replay::{Logged, Session};
 use crate::schema::Schemas;
 use agentx_core::agent::{AgentSession, Command, Config, Input, Output, Provider};
 use agentx_core::correlate::OrphanPolicy;
-use agentx_core::effect::{Answer, EffectId, Progress, Request, Verdict};
+use agentx_core::effect::{Answer, EffectId, Progress, Reply, Request, Verdict};
 use agentx_core::guard::Guard;
+use agentx_core::hook::{Hook, HookEnd, HookEvent, HookReport, HookRequest, Hooks, Matcher};
 use agentx_core::ids::Seed;
 use agentx_core::json::RawJson;
 use agentx_core::limits::Limits;
@@ -29,6 +30,11 @@ use core::time::Duration;
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::thread;
+
+mod brief;
+
+pub use brief::{brief, brief_entries};
+use brief::{brief_effect, brief_input};
 
 /// A tool for tests: `Look` reads, `Change` edits the file it names, `Do`
 /// executes, in the background if its input says `run_in_background`.
@@ -90,6 +96,7 @@ pub fn config() -> Config {
         resume: None,
         store: None,
         output_schema: None,
+        hooks: Hooks::default(),
         limits: Limits::DEFAULT,
     }
 }
@@ -439,6 +446,44 @@ impl Bench {
         self.feed(Input::Command(Command::StopTask { task_id }));
     }
 
+    /// The hooks that run, oldest first.
+    #[must_use]
+    pub fn hooks(&self) -> Vec<(EffectId, &HookRequest)> {
+        let hooks = self.open.iter().filter_map(|(id, request)| match request {
+            Request::Hook(request) => Some((*id, &**request)),
+            _ => None,
+        });
+        hooks.collect()
+    }
+
+    /// The oldest hook that runs ends with status 0, having printed this.
+    pub fn hook_says(&mut self, printed: &str) {
+        let id = self.hooks().first().expect("a hook runs").0;
+        self.hook_ends(id, printed_by_hook(printed));
+    }
+
+    /// The oldest hook that runs comes to nothing.
+    pub fn hook_fails(&mut self, why: &str) {
+        let id = self.hooks().first().expect("a hook runs").0;
+        self.hook_ends(id, HookReport::failed(why));
+    }
+
+    /// This hook ends.
+    pub fn hook_ends(&mut self, id: EffectId, report: HookReport) {
+        self.tell("hook: ends".to_string());
+        self.done(id, Answer::Hook(report));
+    }
+
+    /// What effects were told, in order.
+    #[must_use]
+    pub fn replies(&self) -> Vec<(EffectId, &Reply)> {
+        let replies = self.outputs.iter().filter_map(|output| match output {
+            Output::Reply(id, reply) => Some((*id, reply)),
+            _ => None,
+        });
+        replies.collect()
+    }
+
     /// Settles an effect.
     pub fn done(&mut self, id: EffectId, answer: Answer) {
         self.feed(Input::Done(id, answer));
@@ -603,13 +648,43 @@ impl Bench {
                     self.told.push(format!("    exit {status}"));
                     self.exit = Some(*status);
                 }
-                Output::Event(_) | Output::Diagnostic(_) => {}
+                Output::Reply(..) | Output::Event(_) | Output::Diagnostic(_) => {}
             }
             self.outputs.push(output);
         }
         // What was settled by an answer is no longer open.
         let session = &self.session;
         self.open.retain(|(id, _)| session.is_open(*id));
+    }
+}
+
+/// A hook that ended with status 0 and printed this.
+#[must_use]
+pub fn printed_by_hook(printed: &str) -> HookReport {
+    HookReport {
+        end: HookEnd::Exited(0),
+        answer: printed.to_string(),
+        stdout: printed.to_string(),
+        stderr: String::new(),
+    }
+}
+
+/// A configuration with a hook of a minute for every tool and each of these
+/// events, whose records are written.
+#[must_use]
+pub fn hooked(events: &[HookEvent]) -> Config {
+    let hook = |event: &HookEvent| Hook {
+        event: *event,
+        matcher: Matcher::All,
+        timeout: Duration::from_secs(60),
+    };
+    Config {
+        hooks: Hooks {
+            list: events.iter().map(hook).collect(),
+            transcript_path: "/home/sessions.db".to_string(),
+            records: true,
+        },
+        ..config()
     }
 }
 
@@ -665,88 +740,5 @@ impl Drop for Bench {
         if let Err(broken) = agentx_laws::check(&Session(self.config.clone()), &script, 0..3) {
             panic!("{broken}; the recording is\n{log}");
         }
-    }
-}
-
-fn brief_effect(request: &Request) -> String {
-    match request {
-        Request::Model(_) => "model".to_string(),
-        Request::Tool(request) => format!("tool {}", request.call.id),
-        Request::Task(task) => format!("task {}", task.tool.call.id),
-        Request::Persist(_) => "persist".to_string(),
-        Request::Store(batch) => format!("store {}", brief_entries(&batch.entries)),
-        Request::FlushRemote => "flush".to_string(),
-        Request::Vet(_) => "vet".to_string(),
-        Request::Validate(_) => "validate".to_string(),
-    }
-}
-
-/// The entries of a batch, each as the word of its kind.
-#[must_use]
-pub fn brief_entries(entries: &[Entry]) -> String {
-    let words = entries.iter().map(|entry| match entry {
-        Entry::Prompt(_) => "prompt",
-        Entry::Context(_) => "context",
-        Entry::Answer(_) => "answer",
-        Entry::Result(_) => "result",
-        Entry::Task(_) => "task",
-        Entry::Notice(_) => "notice",
-        Entry::Turn(_) => "turn",
-    });
-    words.collect::<Vec<_>>().join(" ")
-}
-
-/// An input line in a word or two, as far as it can be read.
-fn brief_input(line: &str) -> String {
-    let record: Value = serde_json::from_str(line).unwrap_or_default();
-    let text = |value: &Value| value.as_str().unwrap_or("?").to_string();
-    match record["type"].as_str() {
-        Some("user") => match record["priority"].as_str() {
-            Some(priority) => format!("user {priority}"),
-            None => "user".to_string(),
-        },
-        Some("control_request") => format!(
-            "{} {}",
-            text(&record["request"]["subtype"]),
-            text(&record["request_id"])
-        ),
-        Some("control_response") => match record["response"]["response"]["behavior"].as_str() {
-            Some(behavior) => behavior.to_string(),
-            None => text(&record["response"]["subtype"]),
-        },
-        Some(other) => other.to_string(),
-        None => "a malformed line".to_string(),
-    }
-}
-
-/// A record in a word or two: `system/init`, `state running`, `assistant text`,
-/// `ask toolu_1`, `cancel`, `ack r1`, `error r1`, `tool_result toolu_1`,
-/// `result success`, or its type.
-#[must_use]
-pub fn brief(record: &Value) -> String {
-    let text = |value: &Value| value.as_str().unwrap_or("?").to_string();
-    match text(&record["type"]).as_str() {
-        "system" if record["subtype"] == "session_state_changed" => {
-            format!("state {}", text(&record["state"]))
-        }
-        "system" => format!("system/{}", text(&record["subtype"])),
-        "assistant" => format!(
-            "assistant {}",
-            text(&record["message"]["content"][0]["type"])
-        ),
-        "user" if record["isReplay"] == true => "replay".to_string(),
-        "user" => format!(
-            "tool_result {}",
-            text(&record["message"]["content"][0]["tool_use_id"])
-        ),
-        "control_request" => format!("ask {}", text(&record["request"]["tool_use_id"])),
-        "control_cancel_request" => "cancel".to_string(),
-        "control_response" => match record["response"]["subtype"].as_str() {
-            Some("success") => format!("ack {}", text(&record["response"]["request_id"])),
-            _ => format!("error {}", text(&record["response"]["request_id"])),
-        },
-        "result" => format!("result {}", text(&record["subtype"])),
-        "stream_event" => format!("stream {}", text(&record["event"]["type"])),
-        other => other.to_string(),
     }
 }

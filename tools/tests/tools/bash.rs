@@ -28,7 +28,7 @@ impl Lifeline {
     }
 
     /// For a command that has opened and maybe closed it already.
-    fn open_before(path: &Path) -> Self {
+    pub(crate) fn open_before(path: &Path) -> Self {
         let fd = open(path, OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty()).unwrap();
         rustix::io::ioctl_fionbio(&fd, false).unwrap();
         Self(BufReader::new(File::from(fd)))

@@ -6,6 +6,7 @@ mod command;
 mod edit;
 mod glob;
 mod grep;
+mod hooks;
 mod process;
 mod read;
 mod secrets;

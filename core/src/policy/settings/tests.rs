@@ -1,4 +1,5 @@
 use super::*;
+use crate::hook::HookEvent;
 use alloc::string::ToString as _;
 
 fn read(text: &str) -> Settings {
@@ -115,7 +116,6 @@ fn unknown_members_are_refused_wherever_they_stand() {
         r#"{"tools":[{"name":"a","timeout":1}]}"#,
         "tools[0]: unknown member \"timeout\"",
     );
-    refused(r#"{"hooks":{}}"#, "hooks: not available yet");
     refused(r#"{"mcpServers":{}}"#, "mcpServers: not available yet");
 }
 
@@ -259,5 +259,122 @@ fn a_tool_that_is_half_declared_is_refused() {
     refused(
         &format!(r#"{{"tools":[{}]}}"#, many.join(",")),
         "tools: at most 128 entries are expected",
+    );
+}
+
+#[test]
+fn hooks_are_read_event_by_event() {
+    let settings = read(
+        r#"{"hooks": {"PreToolUse": [
+                {"matcher": "Write|Edit", "hooks": [{"type": "command", "command": ["/path/hook", "-x"], "timeout_ms": 5000},
+                    {"type": "command", "command": ["two"]}]},
+                {"hooks": []}],
+            "Stop": [{"matcher": "*", "hooks": [{"type": "command", "command": ["three"]}]}],
+            "SessionEnd": []}}"#,
+    );
+    let hook = |place: &str, event, matcher: &str, command: &[&str], millis| HookSettings {
+        place: place.into(),
+        matcher_place: [place.split(".hooks").next().unwrap(), ".matcher"].concat(),
+        event,
+        matcher: matcher.into(),
+        command: command.iter().map(|word| (*word).into()).collect(),
+        timeout: Duration::from_millis(millis),
+    };
+    let pre = HookEvent::PreToolUse;
+    let expected = [
+        hook(
+            "hooks.PreToolUse[0].hooks[0]",
+            pre,
+            "Write|Edit",
+            &["/path/hook", "-x"],
+            5_000,
+        ),
+        hook(
+            "hooks.PreToolUse[0].hooks[1]",
+            pre,
+            "Write|Edit",
+            &["two"],
+            60_000,
+        ),
+        hook(
+            "hooks.Stop[0].hooks[0]",
+            HookEvent::Stop,
+            "*",
+            &["three"],
+            60_000,
+        ),
+    ];
+    assert_eq!(settings.hooks, expected);
+    assert!(read(r#"{"hooks":{}}"#).hooks.is_empty());
+}
+
+#[test]
+fn a_hook_that_would_not_do_what_it_says_is_refused() {
+    let events = "PermissionRequest, PreToolUse, PostToolUse, UserPromptSubmit, Stop, PreCompact, SessionStart, SessionEnd";
+    for (text, fault) in [
+        ("[]", "hooks: an object is expected".to_string()),
+        (
+            r#"{"preToolUse":[]}"#,
+            format!("hooks: unknown event; expected one of {events}"),
+        ),
+        (
+            r#"{"Stop":{}}"#,
+            "hooks.Stop: an array is expected".to_string(),
+        ),
+        (
+            r#"{"Stop":[7]}"#,
+            "hooks.Stop[0]: an object is expected".to_string(),
+        ),
+        (
+            r#"{"Stop":[{}]}"#,
+            "hooks.Stop[0].hooks: missing".to_string(),
+        ),
+        (
+            r#"{"Stop":[{"matcher":"Bash","hooks":[]}]}"#,
+            "hooks.Stop[0].matcher: this event is about no tool; expected it absent, empty or `*`"
+                .to_string(),
+        ),
+        (
+            r#"{"PreToolUse":[{"matcher":7,"hooks":[]}]}"#,
+            "hooks.PreToolUse[0].matcher: a string is expected".to_string(),
+        ),
+        (
+            r#"{"Stop":[{"hooks":[],"timeout_ms":1}]}"#,
+            "hooks.Stop[0]: unknown member \"timeout_ms\"".to_string(),
+        ),
+    ] {
+        refused(&format!(r#"{{"hooks":{text}}}"#), &fault);
+    }
+    for (hook, fault) in [
+        ("7", ": an object is expected"),
+        (r#"{"command":["x"]}"#, ".type: missing"),
+        (
+            r#"{"type":"prompt","command":["x"]}"#,
+            ".type: expected command",
+        ),
+        (r#"{"type":"command"}"#, ".command: missing"),
+        (
+            r#"{"type":"command","command":"x"}"#,
+            ".command: an array is expected",
+        ),
+        (
+            r#"{"type":"command","command":["x"],"timeout":5}"#,
+            ": unknown member \"timeout\"",
+        ),
+        (
+            r#"{"type":"command","command":["x"],"timeout_ms":"5"}"#,
+            ".timeout_ms: a whole number is expected",
+        ),
+    ] {
+        refused(
+            &format!(r#"{{"hooks":{{"Stop":[{{"hooks":[{hook}]}}]}}}}"#),
+            &format!("hooks.Stop[0].hooks[0]{fault}"),
+        );
+    }
+    let hook = r#"{"type":"command","command":["x"]}"#;
+    let many = [hook; limits::HOOKS + 1].join(",");
+    refused(
+        &format!(r#"{{"hooks":{{"Stop":[{{"hooks":[{many}]}}]}}}}"#),
+        "hooks: at most 128 hooks are expected",
     );
 }

@@ -37,7 +37,7 @@ record! {
         required stdout: String,
         /// Its stderr so far.
         required stderr: String,
-        /// Both as they came.
+        /// Both, stdout first.
         required output: String,
     }
 }
@@ -61,7 +61,7 @@ record! {
         "subtype" = "hook_response",
         /// Which.
         flatten hook: HookIdentity,
-        /// Both streams as they came.
+        /// Both streams, stdout first.
         required output: String,
         /// Its stdout.
         required stdout: String,

@@ -142,7 +142,32 @@ fn faults_name_file_member_and_rule() {
         r#"{"permissions":{"ask":["CurrentTime(x)"]}}"#,
         "permissions.ask[0]: rule \"CurrentTime(x)\": brackets are for Bash and for tools that name a path",
     );
-    refused(r#"{"hooks":{}}"#, "hooks: not available yet");
+    let hook = |event: &str, group: &str| format!(r#"{{"hooks":{{"{event}":[{group}]}}}}"#);
+    refused(
+        &hook(
+            "PreToolUse",
+            r#"{"hooks":[{"type":"command","command":["./x"]}]}"#,
+        ),
+        "hooks.PreToolUse[0].hooks[0].command: expected a program that is an absolute path, or a name to be found in PATH; `~` and relative paths are not followed",
+    );
+    refused(
+        &hook(
+            "PreToolUse",
+            r#"{"matcher":"(","hooks":[{"type":"command","command":["x"]}]}"#,
+        ),
+        "hooks.PreToolUse[0].matcher: not a regular expression (without look-around and back-references)",
+    );
+    refused(
+        &hook(
+            "Stop",
+            r#"{"hooks":[{"type":"command","command":["x"],"timeout_ms":0}]}"#,
+        ),
+        "hooks.Stop[0].hooks[0].timeout_ms: expected 1 to 600000",
+    );
+    refused(
+        &hook("stop", ""),
+        "hooks: unknown event; expected one of PermissionRequest, PreToolUse, PostToolUse, UserPromptSubmit, Stop, PreCompact, SessionStart, SessionEnd",
+    );
     refused(r#"{"mcpServers":{}}"#, "mcpServers: not available yet");
     refused(
         r#"{"tools":[{"name":"Read","description":"","input_schema":{"type":"object"},"command":["x"]}]}"#,

@@ -2,7 +2,7 @@
 //! model, a tool or a provider said, for that may hold anything.
 
 use agentx_core::agent::{Command, Input, Output};
-use agentx_core::effect::{Answer, Progress, Request, Verdict};
+use agentx_core::effect::{Answer, Progress, Reply, Request, Verdict};
 use agentx_core::model::{Delta, ModelOutcome};
 use agentx_core::structured::Validity;
 
@@ -20,6 +20,9 @@ pub(super) fn input(input: &Input<'_>) {
         }
         Input::Progress(id, Progress::Began { .. }) => {
             tracing::debug!(effect = id.0, "task began");
+        }
+        Input::Progress(id, Progress::Network(_)) => {
+            tracing::debug!(effect = id.0, "question about the network");
         }
         Input::Done(id, answer) => {
             let (kind, well) = answer_kind(answer);
@@ -46,6 +49,9 @@ pub(super) fn output(output: &Output) {
                 tracing::info!(effect = id.0, "turn started");
             }
         }
+        Output::Reply(id, Reply::Network { allowed, .. }) => {
+            tracing::debug!(effect = id.0, allowed, "answer about the network");
+        }
         Output::Cancel(id) => tracing::debug!(effect = id.0, "effect cancelled"),
         // Told where they are acted upon.
         Output::Event(_) | Output::Diagnostic(_) => {}
@@ -58,6 +64,7 @@ const fn request_kind(request: &Request) -> &'static str {
         Request::Model(_) => "model",
         Request::Tool(_) => "tool",
         Request::Task(_) => "task",
+        Request::Hook(_) => "hook",
         Request::Persist(_) => "persist",
         Request::Store(_) => "store",
         Request::FlushRemote => "flush",
@@ -72,6 +79,7 @@ const fn answer_kind(answer: &Answer) -> (&'static str, bool) {
         Answer::Model(outcome) => ("model", matches!(outcome, ModelOutcome::Finished)),
         Answer::Tool(outcome) => ("tool", !outcome.is_error),
         Answer::Task(outcome) => ("task", !outcome.is_error),
+        Answer::Hook(report) => ("hook", matches!(report.status(), Some(0))),
         Answer::Persisted(verdict) => ("persist", matches!(verdict, Verdict::Passed)),
         Answer::Stored(verdict) => ("store", matches!(verdict, Verdict::Passed)),
         Answer::Flushed(verdict) => ("flush", matches!(verdict, Verdict::Passed)),

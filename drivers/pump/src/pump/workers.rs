@@ -11,6 +11,7 @@ use crate::pool::{Body, Lost, Pool, THREADS};
 use crate::schema::{self, Schemas};
 use crate::world::{Persist, Validator};
 use agentx_core::effect::{Answer, EffectId, Verdict};
+use agentx_core::hook::{HookReport, HookRequest};
 use agentx_core::schema::permission::PermissionUpdate;
 use agentx_core::structured::{Validation, Validity};
 use agentx_core::tool::{TaskRequest, ToolOutcome, ToolRequest};
@@ -23,12 +24,18 @@ pub(super) type ToolPool = Pool<Box<ToolRequest>>;
 /// Each job knows the effect that its beginning is news of.
 pub(super) type TaskPool = Pool<(EffectId, Box<TaskRequest>)>;
 
+/// The pool of hooks.
+pub(super) type HookPool = Pool<Box<HookRequest>>;
+
 /// The pools of a session.
 #[derive(Debug)]
 pub(super) struct Workers {
     pub(super) tools: ToolPool,
     /// Apart from other calls, which tasks shall not hold up.
     pub(super) tasks: TaskPool,
+    /// Apart from tools, so that tools which keep every thread busy do not hold
+    /// up what decides about them.
+    pub(super) hooks: HookPool,
     /// One job at a time, since each changes what the one before it wrote.
     pub(super) persist: Option<Pool<Vec<PermissionUpdate>>>,
     /// One record at a time, in the order of the output.
@@ -44,11 +51,25 @@ impl Workers {
         validator: Option<Validator>,
         post: &Post,
     ) -> Self {
+        let programs = Arc::clone(&toolbox);
         Self {
             tasks: Pool::new(
                 THREADS,
                 task_body(Arc::clone(&toolbox), Arc::clone(post)),
                 |lost| Answer::Task(lost_tool(lost)),
+                Arc::clone(post),
+            ),
+            hooks: Pool::new(
+                THREADS,
+                Box::new(move |request: Box<HookRequest>, cancel| {
+                    Answer::Hook(programs.run_hook(&request, cancel))
+                }),
+                |lost| {
+                    Answer::Hook(HookReport::failed(match lost {
+                        Lost::Panicked => "running it failed inside; this is a fault of AgentX",
+                        Lost::NoThread => "it could not be started: no thread",
+                    }))
+                },
                 Arc::clone(post),
             ),
             tools: Pool::new(
@@ -87,6 +108,7 @@ impl Workers {
         self.tools.cancel(id);
         self.tasks.cancel(id);
         self.schemas.cancel(id);
+        self.hooks.cancel(id);
         if let Some(persist) = &self.persist {
             persist.cancel(id);
         }
@@ -95,29 +117,52 @@ impl Workers {
         }
     }
 
-    /// Waits for tools, for tasks and for what is being stored; nobody needs a verdict any
+    /// Waits for tools, tasks, hooks and for what is being stored; nobody needs a verdict any
     /// more. False when that takes longer than `grace`.
     pub(super) fn join(&self, grace: Duration) -> bool {
         let end = Instant::now() + grace;
         let tools = self.tools.join(grace);
         let left = || end.saturating_duration_since(Instant::now());
         let tasks = self.tasks.join(left());
+        let hooks = self.hooks.join(left());
         let stored = self.persist.as_ref().is_none_or(|pool| pool.join(left()));
-        tools && tasks && stored
+        tools && tasks && hooks && stored
     }
 
-    /// Kills what tools and tasks still run, and leaves `grace` to reap it.
+    /// The pools whose work runs processes.
+    pub(super) fn pools(&self) -> Pools {
+        Pools {
+            tools: self.tools.clone(),
+            tasks: self.tasks.clone(),
+            hooks: self.hooks.clone(),
+        }
+    }
+
+    /// Kills what tools, tasks and hooks still run, and leaves `grace` to reap it.
     pub(super) fn abandon(&self, grace: Duration) {
-        abandon(&self.tools, &self.tasks, grace);
+        self.pools().abandon(grace);
     }
 }
 
-/// Kills what runs in both pools before it waits for either.
-pub(super) fn abandon(tools: &ToolPool, tasks: &TaskPool, grace: Duration) {
-    let end = Instant::now() + grace;
-    tasks.kill();
-    tools.abandon(grace);
-    let _ = tasks.join(end.saturating_duration_since(Instant::now()));
+/// The pools whose work runs processes, for whoever ends them in a hurry.
+#[derive(Debug)]
+pub(super) struct Pools {
+    tools: ToolPool,
+    tasks: TaskPool,
+    hooks: HookPool,
+}
+
+impl Pools {
+    /// Kills what runs in every pool before it waits for any.
+    pub(super) fn abandon(&self, grace: Duration) {
+        let end = Instant::now() + grace;
+        self.tasks.kill();
+        self.hooks.kill();
+        self.tools.abandon(grace);
+        let left = || end.saturating_duration_since(Instant::now());
+        let _ = self.tasks.join(left());
+        let _ = self.hooks.join(left());
+    }
 }
 
 /// Runs a task, and posts that it began before it can post how it ended.

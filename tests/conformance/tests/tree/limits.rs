@@ -53,6 +53,7 @@ fn the_document_names_every_limit_with_its_value() {
 const NO_LIMITS: &[(&str, &str)] = &[
     ("core/src/schema/payload/context", "the shape of a picture"),
     ("core/src/json/text::STEP", "a stride"),
+    ("core/src/hook/report::DENIES", "an exit status"),
     ("core/src/json/stops::BLOCK", "a stride"),
     (
         "core/src/json/names::LINEAR",

@@ -1,8 +1,9 @@
 //! docs/ordering.md tells the order that sessions show.
 
 use crate::scenarios;
-use agentx_conformance::session::Bench;
+use agentx_conformance::session::{Bench, hooked};
 use agentx_conformance::tree;
+use agentx_core::hook::HookEvent;
 use serde_json::Value;
 
 /// A line of a timeline in the document.
@@ -140,4 +141,38 @@ fn the_document_tells_the_order_that_sessions_show() {
     b.allow(&id[0]);
     b.tool_says("t1", "seen");
     assert_eq!(follow("A permission question", &b, "assistant tool_use"), 0);
+}
+
+// covers: WIRE-PERM-001, WIRE-PERM-023, DEC-43
+#[test]
+fn the_document_tells_where_hooks_stand() {
+    let mut b = Bench::new(hooked(&[HookEvent::PermissionRequest]));
+    b.prompt(1, "go");
+    b.calls(&[("t1", "Do", "{}")]);
+    b.hook_says(r#"{"decision":"deny","message":"no"}"#);
+    let title = "A hook that decides a question";
+    assert_eq!(follow(title, &b, "assistant tool_use"), 0);
+    let events = [
+        HookEvent::SessionStart,
+        HookEvent::UserPromptSubmit,
+        HookEvent::PreToolUse,
+        HookEvent::PostToolUse,
+        HookEvent::Stop,
+        HookEvent::SessionEnd,
+    ];
+    let mut b = Bench::with_init(hooked(&events));
+    b.hook_says("");
+    b.prompt(1, "go");
+    b.hook_says("");
+    b.calls(&[("t1", "Look", "{}")]);
+    b.hook_says("");
+    b.tool_says("t1", "seen");
+    b.hook_says("");
+    b.says("done");
+    b.hook_says("");
+    b.eof();
+    b.hook_says("");
+    let title = "Hooks around the rest of a session";
+    assert_eq!(follow(title, &b, "system hook_started"), 0);
+    assert_eq!(b.exit, Some(0));
 }

@@ -2,8 +2,9 @@
 //! that they do not have.
 
 use crate::scenarios;
-use agentx_conformance::session::Bench;
+use agentx_conformance::session::{Bench, hooked};
 use agentx_conformance::tree;
+use agentx_core::hook::HookEvent;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -64,6 +65,11 @@ fn records() -> Vec<Value> {
     ] {
         b.control("any", operation);
     }
+    all.extend(b.all_records());
+    let mut b = Bench::with_init(hooked(&[HookEvent::PreToolUse]));
+    b.prompt(1, "go");
+    b.calls(&[("t1", "Do", "{}")]);
+    b.hook_says(r#"{"decision":"ask"}"#);
     all.extend(b.all_records());
     all
 }

@@ -1,9 +1,10 @@
 //! Whole sessions that are told in more than one place: in the corpus of
 //! recorded logs and in docs/ordering.md.
 
-use agentx_conformance::session::{Bench, config, schema, stored, uuid};
+use agentx_conformance::session::{Bench, config, hooked, schema, stored, uuid};
 use agentx_core::agent::{Config, Input};
 use agentx_core::effect::{Answer, Request, Verdict};
+use agentx_core::hook::HookEvent;
 use agentx_core::model::{Delta, ErrorCategory, ModelFailure, StopReason};
 use agentx_core::store::Beginning;
 use agentx_core::structured::{TOOL, Validity};
@@ -44,6 +45,8 @@ pub(crate) fn options(names: &str) -> Config {
             "flush" => config.flush_remote = true,
             "structured" => config.output_schema = Some(schema("{}")),
             "store" => config.store = stored(Beginning::New).store,
+            "hooks" => config.hooks = hooked(HookEvent::ALL).hooks,
+            "race" => config.hooks = hooked(&[HookEvent::PermissionRequest; 2]).hooks,
             other => panic!("unknown option {other}"),
         }
     }
@@ -132,6 +135,16 @@ pub(crate) const ALL: &[Scenario] = &[
         story: stored_turns,
     },
     Scenario {
+        name: "hooks",
+        with: "hooks store",
+        story: hooks,
+    },
+    Scenario {
+        name: "race",
+        with: "race",
+        story: race,
+    },
+    Scenario {
         name: "stored-fatal",
         with: "store",
         story: stored_fatal,
@@ -183,6 +196,47 @@ fn stored_fatal(b: &mut Bench) {
     b.line("{");
     b.wait(1);
     b.store_all();
+}
+
+/// Every hook has something to say, and one fails; then an interrupt.
+fn hooks(b: &mut Bench) {
+    let context = |text: &str| json!({"additionalContext": text}).to_string();
+    b.hook_says(&context("Be brief."));
+    b.prompt(1, "go");
+    b.hook_says(&context("It is Monday."));
+    b.store_all();
+    b.calls(&[("t1", "Look", "{}"), ("t2", "Do", "{}")]);
+    b.store_all();
+    b.hook_says(r#"{"updatedInput":{"file_path":"b"}}"#);
+    b.hook_says(r#"{"decision":"ask","message":"sure?"}"#);
+    b.hook_fails("it is gone");
+    b.tool_says("t1", "seen");
+    b.hook_says(&context("and checked"));
+    b.store_all();
+    b.says("done");
+    b.hook_says(r#"{"continue":true}"#);
+    b.store_all();
+    b.calls(&[("t3", "Look", "{}")]);
+    b.control("i", "interrupt");
+    b.store_all();
+    b.eof();
+    b.hook_says("");
+}
+
+/// Two questions: hooks win one, the host the other, and hooks end behind it.
+fn race(b: &mut Bench) {
+    b.prompt(1, "go");
+    b.calls(&[("t1", "Do", r#"{"n":1}"#), ("t2", "Do", r#"{"n":2}"#)]);
+    b.hook_says(r#"{"decision":"allow","updatedInput":{"n":3}}"#);
+    b.hook_says("");
+    let ids = b.questions();
+    b.deny(&ids[1]);
+    b.allow(&ids[0]);
+    b.hook_says(r#"{"decision":"allow"}"#);
+    b.tool_says("t1", "done");
+    b.says("so be it");
+    b.eof();
+    b.hook_fails("it came too late");
 }
 
 fn question(b: &mut Bench) {

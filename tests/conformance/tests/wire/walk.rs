@@ -1,10 +1,13 @@
 //! Random sessions: whatever host, model, tools and clock do, the promises of
 //! the wire hold. A failing walk names its seed.
 
-use agentx_conformance::session::{Bench, brief, config, schema, stored, uuid};
+use agentx_conformance::session::{
+    Bench, brief, config, hooked, printed_by_hook, schema, stored, uuid,
+};
 use agentx_conformance::stream;
 use agentx_core::agent::{Config, Input};
 use agentx_core::effect::{Answer, EffectId, Progress, Request, Verdict};
+use agentx_core::hook::{HookEnd, HookEvent, HookReport, Hooks};
 use agentx_core::limits::Limits;
 use agentx_core::machine::Machine as _;
 use agentx_core::model::{
@@ -57,6 +60,11 @@ impl Walk {
             vet_records: rng.one_in(4),
             max_turns: rng.one_in(3).then_some(2),
             output_schema: rng.one_in(3).then(|| schema("{}")),
+            hooks: if rng.one_in(2) {
+                hooked(HookEvent::ALL).hooks
+            } else {
+                Hooks::default()
+            },
             limits,
             ..config()
         };
@@ -230,8 +238,13 @@ impl Walk {
                 paired(&request);
                 self.model(id);
             }
+            Request::Tool(_) if self.rng.one_in(6) => {
+                let host = "example.org".to_string();
+                self.b.feed(Input::Progress(id, Progress::Network(host)));
+            }
             Request::Tool(_) => self.b.done(id, Answer::Tool(ToolOutcome::text("seen"))),
             Request::Task(task) => self.task(id, &task),
+            Request::Hook(_) => self.hook(id),
             Request::Persist(_) => {
                 let verdict = self.verdict();
                 self.b.done(id, Answer::Persisted(verdict));
@@ -295,6 +308,29 @@ impl Walk {
         } else {
             self.b.done(id, Answer::Task(outcome));
         }
+    }
+
+    /// A hook ends in some way, and often says something.
+    fn hook(&mut self, id: EffectId) {
+        let report = match self.rng.below(12) {
+            0 => HookReport::failed("it is gone"),
+            1 => HookReport {
+                end: HookEnd::Exited(2),
+                stderr: "denied".to_string(),
+                ..HookReport::failed("")
+            },
+            2 => printed_by_hook("garbage"),
+            n => printed_by_hook(match n {
+                3 => r#"{"decision":"allow"}"#,
+                4 => r#"{"decision":"allow","updatedInput":{"b":2}}"#,
+                5 => r#"{"decision":"deny","message":"no"}"#,
+                6 => r#"{"decision":"ask"}"#,
+                7 => r#"{"continue":true,"additionalContext":"so it is"}"#,
+                8 => r#"{"updatedInput":{"b":2},"additionalContext":"so it is"}"#,
+                _ => "",
+            }),
+        };
+        self.b.hook_ends(id, report);
     }
 
     fn verdict(&mut self) -> Verdict {
@@ -435,12 +471,12 @@ fn judge(walk: &Walk) {
     questions(&walk.records);
     states(&walk.records);
     // Of the records that carry a prompt's uuid each is refused, or it is the
-    // one that runs, or it repeats that one.
+    // one that runs or that a hook refuses, or it repeats that one.
     let results = |n: u32, refused: bool| {
         let of_prompt = |record: &&Value| {
             record["type"] == "result"
                 && record["prompt_uuid"] == uuid(n)
-                && (record["stop_reason"] == "input_error") == refused
+                && (record["stop_reason"] == "input_error" && !by_hook(record)) == refused
         };
         walk.records.iter().filter(of_prompt).count()
     };
@@ -448,6 +484,12 @@ fn judge(walk: &Walk) {
         let runs = usize::from(results(n, true) < sent);
         assert_eq!(results(n, false), runs, "terminal records of prompt {n}");
     }
+}
+
+/// Whether a hook of the walk has refused the prompt of this result.
+fn by_hook(record: &Value) -> bool {
+    let text = record["errors"][0].as_str().unwrap_or_default();
+    ["no", "denied"].contains(&text) || text.starts_with("a UserPromptSubmit hook failed: ")
 }
 
 /// One result for each call that was shown, before its turn's result.

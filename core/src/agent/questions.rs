@@ -1,0 +1,400 @@
+//! Open questions: who races for each, and what its ruling does
+//! (WIRE-PERM-001 to 004, 020 to 060, 080).
+//!
+//! ```text
+//! ask: requires_action, can_use_tool, hooks -> Race
+//! ruling of the host  -> applied
+//! ruling of the hooks -> control_cancel_request, then applied
+//! ```
+
+use super::catalog::raw;
+use super::hooks::{About, DENIED};
+use super::permission::{FAILED, describe};
+use super::{AgentSession, Output, Stage, records};
+use crate::agent_loop::LoopInput;
+use crate::correlate::{Pending, RequestId};
+use crate::effect::{EffectId, Reply};
+use crate::hook::{Combined, Decision, HookEvent};
+use crate::json::{RawJson, Writer};
+use crate::race::{Race, RaceEvent, Ruling};
+use crate::schema::inbound::{ControlResponse, ResponseBody};
+use crate::schema::outbound::{
+    self, CanUseTool, ControlRequest, HostRequest, Outbound, RequiresAction, SessionState,
+    StateChanged,
+};
+use crate::schema::permission::{Allow, Deny, PermissionAnswer};
+use crate::tool::{Access, ToolCall};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// What is asked about.
+#[derive(Clone, Debug)]
+pub(super) enum Subject {
+    /// A call of the model.
+    Call {
+        /// Its place in the batch.
+        place: usize,
+        /// The input that hooks made of that of the model, if they did.
+        rewritten: Option<RawJson>,
+    },
+    /// A connection that a running tool wants.
+    Network {
+        /// The run.
+        effect: EffectId,
+        /// Where to.
+        host: String,
+    },
+}
+
+/// An open question.
+#[derive(Debug)]
+pub(super) struct Question {
+    pub(super) subject: Subject,
+    call: ToolCall,
+    race: Race,
+    /// The request to the host, if it is asked.
+    request: Option<RequestId>,
+}
+
+/// Who waits for the host's answer.
+#[derive(Clone, Debug)]
+pub(super) struct Waiter {
+    question: u64,
+    request: CanUseTool,
+}
+
+/// Name of the tool that stands for a sandbox (WIRE-PERM-080).
+const NETWORK_TOOL: &str = "SandboxNetworkAccess";
+
+/// What a call is told that nobody can be asked about.
+pub(super) const NOBODY: &str = "This call needs permission, and nobody can be asked.";
+
+fn envelope(id: &RequestId, request: CanUseTool) -> ControlRequest {
+    ControlRequest {
+        request_id: id.shared(),
+        request: HostRequest::CanUseTool(request),
+    }
+}
+
+impl AgentSession {
+    /// Every open question as it was sent, in registration order (DEC-19).
+    pub(super) fn open_questions(&self) -> Vec<RawJson> {
+        let envelope =
+            |pending: &Pending<Waiter>| raw(&envelope(&pending.id, pending.waiter.request.clone()));
+        self.waiters.iter().map(envelope).collect()
+    }
+
+    /// Asks the host, if it can be asked, and the hooks.
+    pub(super) fn ask(&mut self, subject: Subject, request: CanUseTool) {
+        let call = ToolCall {
+            id: Arc::clone(&request.tool_use_id),
+            name: Arc::clone(&request.tool_name),
+            input: request.input.clone(),
+        };
+        let host = self.config.host_answers && self.stage == Stage::Open;
+        let hooks = self.hooks_of(HookEvent::PermissionRequest, Some(&call.name));
+        let group = self.next_group();
+        let request = host.then(|| self.ask_host(group, request));
+        let question = Question {
+            subject,
+            call: call.clone(),
+            race: Race::new(host, hooks.len()),
+            request,
+        };
+        self.questions.insert(group, question);
+        self.run_hooks(
+            group,
+            HookEvent::PermissionRequest,
+            &hooks,
+            About::Call(&call),
+        );
+    }
+
+    /// Publishes `requires_action` and sends the question; both share their
+    /// identifiers and the input (WIRE-PERM-023).
+    fn ask_host(&mut self, question: u64, request: CanUseTool) -> RequestId {
+        let waiter = Waiter {
+            question,
+            request: request.clone(),
+        };
+        let call = Arc::clone(&request.tool_use_id);
+        // Registered before the envelope can drain (WIRE-006).
+        let id = self.ids.tagged("req_");
+        let id = self.waiters.register(id, Some(Arc::clone(&call)), waiter);
+        self.state = SessionState::RequiresAction;
+        self.send(&Outbound::StateChanged(StateChanged::requires_action(
+            RequiresAction {
+                request_id: id.shared(),
+                tool_name: Arc::clone(&request.tool_name),
+                tool_use_id: call,
+                description: request.description.clone().unwrap_or_default(),
+                input: request.input.clone(),
+            },
+        )));
+        self.send(&Outbound::ControlRequest(envelope(&id, request)));
+        id
+    }
+
+    /// The question about a call of the model.
+    pub(super) fn ask_about(
+        &mut self,
+        place: usize,
+        call: &ToolCall,
+        rewritten: Option<RawJson>,
+        question: (Option<String>, Option<String>),
+    ) {
+        let (decision_reason, blocked_path) = question;
+        let description = self
+            .agent_loop
+            .tool(&call.name)
+            .map_or_else(|| call.name.to_string(), |tool| describe(tool, &call.input));
+        let request = CanUseTool {
+            blocked_path,
+            decision_reason,
+            description: Some(description),
+            ..CanUseTool::new(
+                Arc::clone(&call.name),
+                call.input.clone(),
+                Arc::clone(&call.id),
+            )
+        };
+        self.ask(Subject::Call { place, rewritten }, request);
+    }
+
+    /// A running tool wants to connect somewhere (WIRE-PERM-004, WIRE-PERM-080).
+    pub(super) fn ask_network(&mut self, effect: EffectId, host: String) {
+        let subject = Subject::Network {
+            effect,
+            host: host.clone(),
+        };
+        let host = self.safe(&host);
+        let mut input = Writer::new();
+        input.begin_object();
+        input.member_str("host", &host);
+        input.end_object();
+        let input = RawJson::parse_bytes(&input.finish());
+        let id = self.ids.tagged("toolu_");
+        let request = CanUseTool {
+            description: Some(format!("Allow network connection to {host}?")),
+            ..CanUseTool::new(
+                NETWORK_TOOL.into(),
+                input.unwrap_or_else(|_| RawJson::empty_object()),
+                id.into(),
+            )
+        };
+        let asks_hooks = !self
+            .hooks_of(HookEvent::PermissionRequest, Some(NETWORK_TOOL))
+            .is_empty();
+        if self.may_ask(asks_hooks).is_ok() {
+            return self.ask(subject, request);
+        }
+        self.answer_subject(subject, None);
+    }
+
+    /// Whether a question can be put to anybody; else why not.
+    pub(super) fn may_ask(&self, hooks: bool) -> Result<(), String> {
+        if !self.config.host_answers {
+            return if hooks {
+                Ok(())
+            } else {
+                Err(NOBODY.to_string())
+            };
+        }
+        // After the end of input nobody could answer (WIRE-008, DEC-14).
+        if self.stage == Stage::Open {
+            Ok(())
+        } else {
+            Err(format!("{FAILED} the permission stream is closed."))
+        }
+    }
+
+    // ---- events ---------------------------------------------------------------------
+
+    /// The host's answer to the request that it selected.
+    pub(super) fn resolve(&mut self, pending: Pending<Waiter>, response: ControlResponse) {
+        if self.config.replay_user_messages
+            && let Some(echo) = outbound::ControlResponse::echo(&response)
+        {
+            self.send(&Outbound::ControlResponse(echo));
+        }
+        let answer = match response.body {
+            ResponseBody::Success { payload, .. } => {
+                PermissionAnswer::parse(payload.as_ref()).map_err(|fault| fault.to_string())
+            }
+            ResponseBody::Error { message, .. } => Err(message),
+            ResponseBody::Invalid { reason } => Err(reason),
+        };
+        let event = match answer {
+            Ok(PermissionAnswer::Allow(allow)) => RaceEvent::HostAllows(allow),
+            Ok(PermissionAnswer::Deny(deny)) => RaceEvent::HostDenies(deny),
+            Err(why) => RaceEvent::HostFailed(why),
+        };
+        self.race(pending.waiter.question, event);
+    }
+
+    /// Something happened in a race; the first decisive event settles it.
+    pub(super) fn race(&mut self, group: u64, event: RaceEvent) {
+        let Some(ruling) = self
+            .questions
+            .get_mut(&group)
+            .and_then(|question| question.race.on(event))
+        else {
+            return;
+        };
+        let Some(question) = self.questions.remove(&group) else {
+            return;
+        };
+        self.dismiss_hooks(group);
+        if let Some(id) = &question.request
+            && self.waiters.abort(id).is_some()
+        {
+            self.send(&records::cancel_request(id.as_str()));
+        }
+        match ruling {
+            Ruling::HostAllows(allow) => self.host_allows(question, &allow),
+            Ruling::HostDenies(deny) => self.host_denies(question, deny),
+            Ruling::HostFailed(why) => self.refuse_question(question, format!("{FAILED} {why}")),
+            Ruling::Hooks(said) => self.hooks_rule(question, said),
+            Ruling::Nobody => self.refuse_question(question, NOBODY.to_string()),
+            Ruling::Aborted => self.back_to_running(),
+        }
+    }
+
+    // ---- rulings --------------------------------------------------------------------
+
+    fn host_allows(&mut self, question: Question, allow: &Allow) {
+        if allow.updates_dropped() {
+            self.warn(
+                "updatedPermissions of a permission answer are invalid; none of them was applied",
+            );
+        }
+        self.apply_updates(allow.updates());
+        self.back_to_running();
+        self.answer_subject(question.subject, Some(allow.updated_input().cloned()));
+    }
+
+    fn host_denies(&mut self, question: Question, deny: Deny) {
+        if !deny.interrupt {
+            return self.refuse_question(question, deny.message);
+        }
+        let outcome = self.denial(&question.call, deny.message);
+        self.withdraw_questions();
+        self.back_to_running();
+        let first = match question.subject {
+            Subject::Call { place, .. } => Some((place, outcome)),
+            Subject::Network { .. } => None,
+        };
+        self.cancel_turn(first);
+    }
+
+    /// The hooks were first (WIRE-PERM-001).
+    fn hooks_rule(&mut self, question: Question, said: Combined) {
+        self.tell_model(said.context);
+        let allowed = match said.decision {
+            Decision::Allow(_) => self.hooks_allow(&question, said.updated_input),
+            Decision::Deny(reason) if said.failed => Err(format!("{FAILED} {reason}")),
+            Decision::Deny(reason) if reason.trim().is_empty() => Err(DENIED.to_string()),
+            Decision::Deny(reason) => Err(reason),
+            Decision::Pass | Decision::Ask(_) => Err(NOBODY.to_string()),
+        };
+        match allowed {
+            Ok(input) => {
+                self.apply_updates(&said.updates);
+                self.back_to_running();
+                self.answer_subject(question.subject, Some(input));
+            }
+            Err(reason) => self.refuse_question(question, reason),
+        }
+    }
+
+    /// An input that hooks made is checked and judged again (DEC-18), and no
+    /// hook lifts a rule that denies (DEC-31).
+    fn hooks_allow(
+        &self,
+        question: &Question,
+        input: Option<RawJson>,
+    ) -> Result<Option<RawJson>, String> {
+        let Subject::Call { .. } = question.subject else {
+            return Ok(None);
+        };
+        if let Some(input) = &input {
+            self.check_rewritten(HookEvent::PermissionRequest, input)?;
+        }
+        let judged = input.as_ref().unwrap_or(&question.call.input);
+        let tool = self.agent_loop.tool(&question.call.name);
+        match tool.and_then(|tool| self.policy.forbids(tool, judged)) {
+            Some(reason) => Err(reason.to_string()),
+            None => Ok(input),
+        }
+    }
+
+    /// Checks the input that a hook wrote.
+    pub(super) fn check_rewritten(&self, event: HookEvent, input: &RawJson) -> Result<(), String> {
+        let event = event.as_str();
+        self.agent_loop
+            .check_input(input)
+            .map_err(|fault| format!("A {event} hook rewrote the input of this call: {fault}"))
+    }
+
+    fn refuse_question(&mut self, question: Question, reason: String) {
+        let outcome = self.denial(&question.call, reason);
+        self.back_to_running();
+        match question.subject {
+            Subject::Call { place, .. } => self.feed_loop(LoopInput::Settle { place, outcome }),
+            subject @ Subject::Network { .. } => self.answer_subject(subject, None),
+        }
+    }
+
+    /// Lets the subject go on, with another input where one is given, or
+    /// refuses a connection.
+    fn answer_subject(&mut self, subject: Subject, allowed: Option<Option<RawJson>>) {
+        match (subject, allowed) {
+            (Subject::Network { effect, host }, allowed) => {
+                let allowed = allowed.is_some();
+                let reply = Reply::Network { host, allowed };
+                self.out.push_back(Output::Reply(effect, reply));
+            }
+            (Subject::Call { place, rewritten }, Some(input)) => {
+                self.feed_loop(LoopInput::Allow {
+                    place,
+                    access: Access::Granted,
+                    input: input.or(rewritten),
+                });
+            }
+            // Denials of calls settle them with a text instead.
+            (Subject::Call { .. }, None) => {}
+        }
+    }
+
+    // ---- endings --------------------------------------------------------------------
+
+    /// `running` again once no question is open.
+    pub(super) fn back_to_running(&mut self) {
+        if self.waiters.is_empty() && self.state == SessionState::RequiresAction {
+            self.set_state(SessionState::Running);
+        }
+    }
+
+    /// Takes every open question back, in registration order (WIRE-PERM-070).
+    pub(super) fn withdraw_questions(&mut self) {
+        for pending in self.waiters.abort_all() {
+            self.send(&records::cancel_request(pending.id.as_str()));
+        }
+        for question in self.questions.values_mut() {
+            question.race.on(RaceEvent::Abort);
+        }
+        self.questions.clear();
+    }
+
+    /// Denies every open question to the host because the input ended (WIRE-008,
+    /// DEC-37).
+    pub(super) fn close_questions(&mut self) {
+        let open = self.waiters.abort_all();
+        for pending in open {
+            let why = "the permission stream closed before an answer came.".to_string();
+            self.race(pending.waiter.question, RaceEvent::HostFailed(why));
+        }
+    }
+}
