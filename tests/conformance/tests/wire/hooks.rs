@@ -835,6 +835,7 @@ fn an_interrupt_stops_hooks_and_tasks_of_one_turn_in_order() {
     b.prompt(1, "go");
     b.calls(&[("t1", "Do", BACK), ("t2", "Do", "{}")]);
     b.task_begins("t1");
+    assert!(b.hooks().is_empty(), "the tool of a task has not ended");
     b.tool_says("t2", "seen");
     assert_eq!(b.hooks().len(), 1);
     b.records();
