@@ -30,6 +30,7 @@ const WRAPPERS: &[&str] = &[
     "env",
     "eval",
     "exec",
+    "fakeroot",
     "fd",
     "find",
     "fish",
@@ -44,9 +45,12 @@ const WRAPPERS: &[&str] = &[
     "nohup",
     "nsenter",
     "parallel",
+    "pkexec",
+    "prlimit",
     "readarray",
     "runuser",
     "script",
+    "setarch",
     "setpriv",
     "setsid",
     "sh",
@@ -63,6 +67,7 @@ const WRAPPERS: &[&str] = &[
     "toybox",
     "trap",
     "unshare",
+    "valgrind",
     "watch",
     "xargs",
     "zsh",
@@ -71,6 +76,11 @@ const WRAPPERS: &[&str] = &[
 /// Commands that read what to run from stdin where no word says it.
 const READERS: &[&str] = &[
     "ash", "bash", "dash", "fish", "ksh", "parallel", "sh", "zsh",
+];
+
+/// Commands that run the file that they are given.
+const RUNS_FILES: &[&str] = &[
+    ".", "ash", "bash", "dash", "fish", "ksh", "sh", "source", "zsh",
 ];
 
 /// Commands after which names no longer mean what they say, and `case`, whose
@@ -141,6 +151,14 @@ impl Script {
             let wraps = is(WRAPPERS);
             let options = |word: &Word| word.literal && word.text.starts_with('-');
             self.hides |= is(RENAMERS) || is(READERS) && words.iter().skip(1).all(options);
+            self.hides |= wraps
+                && words.iter().any(|word| is_program(word, RUNS_FILES))
+                && words.iter().any(is_stream);
+            if wraps && words.iter().any(|word| is_program(word, &["env"])) {
+                for split in words.iter().filter_map(split_string) {
+                    self.look_deeper(split, depth, sure);
+                }
+            }
             for (at, word) in command.words.iter().enumerate() {
                 self.look_into(word, depth, sure, wraps && at > start);
             }
@@ -161,8 +179,12 @@ impl Script {
             return;
         }
         self.hides |= runs && !word.literal;
+        self.look_deeper(&word.text, depth, sure && runs);
+    }
+
+    fn look_deeper(&mut self, text: &str, depth: u32, sure: bool) {
         match depth.checked_sub(1) {
-            Some(depth) => self.look(&shell::read(&word.text), depth, sure && runs),
+            Some(depth) => self.look(&shell::read(text), depth, sure),
             None => self.hides = true,
         }
     }
@@ -231,6 +253,29 @@ fn is_keyword(word: &Word) -> bool {
 /// Whether the word is this one and not quoted.
 fn is_plain(word: &Word, text: &str) -> bool {
     !word.quoted && word.text == text
+}
+
+/// Whether the word names one of these programs, under any path.
+fn is_program(word: &Word, names: &[&str]) -> bool {
+    word.literal && names.contains(&name_of(&word.text))
+}
+
+/// Whether the word is a file such as `/dev/stdin`, whose text the line may hold
+/// itself.
+fn is_stream(word: &Word) -> bool {
+    name_of(&word.text) == "stdin" || word.text.contains("/fd/")
+}
+
+/// The command line in an option of `env` such as `-Sls` or `--split-string=ls`.
+fn split_string(word: &Word) -> Option<&str> {
+    match word.text.strip_prefix("--s") {
+        Some(long) => long.split_once('=').map(|(_, rest)| rest),
+        None => word
+            .text
+            .strip_prefix('-')?
+            .split_once('S')
+            .map(|(_, rest)| rest),
+    }
 }
 
 /// Whether the word gives one of these variables a value.

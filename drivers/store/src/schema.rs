@@ -92,8 +92,11 @@ fn is_ours(database: &Connection) -> Result<bool, StoreError> {
     }
 }
 
+/// The kind and the layout that the database says it has, in one look: another
+/// process may be laying it out.
 fn found(database: &Connection) -> Result<(i64, i64), StoreError> {
-    let number = |pragma: &str| database.query_row(pragma, [], |row| row.get(0));
+    let look = database.unchecked_transaction()?;
+    let number = |pragma: &str| look.query_row(pragma, [], |row| row.get(0));
     Ok((
         number("PRAGMA application_id")?,
         number("PRAGMA user_version")?,
