@@ -6,9 +6,8 @@
 //! the last answer, or a denial         -> what the occasion makes of it
 //! ```
 //!
-//! Hooks of one event run side by side and speak as one
-//! ([`Gather`](crate::hook::Gather)). A hook whose say is not needed any more
-//! runs to its end, and nothing follows from it.
+//! Hooks of one event run side by side and speak as one ([`Gather`]). A hook
+//! whose say is not needed any more runs to its end, and nothing follows from it.
 
 use super::questions::Subject;
 use super::queue::Prompt;

@@ -322,7 +322,7 @@ impl Bench {
         self.fresh.drain(..).collect()
     }
 
-    /// The records since the last call, each told as a short word or two (see [`brief`]).
+    /// The records since the last call, each told as a short word or two (see [`brief()`]).
     pub fn briefs(&mut self) -> Vec<String> {
         self.records().iter().map(brief).collect()
     }
