@@ -2,9 +2,12 @@
 
 use crate::json::{RawJson, ScanLimits, Scanner};
 pub use crate::schema::inbound::Environment;
+use crate::schema::permission::Behavior;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::fmt;
+use core::time::Duration;
 
 /// A tool that can be offered to the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,4 +150,37 @@ impl ToolOutcome {
 pub enum ToolContent {
     /// Text.
     Text(String),
+}
+
+/// A command tool as settings declare it, not judged yet: the types are right,
+/// the rest is for whoever runs it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ToolDeclaration {
+    /// Name the model calls it by.
+    pub name: String,
+    /// What it does, for the model.
+    pub description: String,
+    /// JSON Schema of its input, an object schema.
+    pub input_schema: RawJson,
+    /// The program, then its arguments; no shell reads them.
+    pub command: Vec<String>,
+    /// How long one call may run.
+    pub timeout: Duration,
+    /// Whether its calls are background tasks: the turn goes on while they run.
+    pub background: bool,
+    /// Whether it may run beside other calls (DEC-26).
+    pub parallel: bool,
+    /// What becomes of a call that no permission rule speaks about.
+    pub permission: Behavior,
+}
+
+/// Without the command, whose arguments may hold secrets.
+impl fmt::Debug for ToolDeclaration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolDeclaration")
+            .field("name", &self.name)
+            .field("words", &self.command.len())
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
 }

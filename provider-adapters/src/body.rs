@@ -5,7 +5,7 @@ use crate::adapter::Encode;
 use crate::failure::Failure;
 use crate::limits::{ENCODE_STEP_BYTES, REQUEST_BYTES, TOOL_NAME_CHARS};
 use agentx_core::json::Writer;
-use agentx_core::model::{ErrorCategory, ToolResult};
+use agentx_core::model::{ErrorCategory, ToolChoice, ToolResult};
 use agentx_core::tool::ToolContent;
 use std::borrow::Cow;
 use std::fmt;
@@ -114,4 +114,34 @@ pub(crate) fn result_text(result: &ToolResult) -> Cow<'_, str> {
     join(result.content.iter().map(|part| match part {
         ToolContent::Text(text) => text.as_str(),
     }))
+}
+
+/// Whether a tool has to be called, in the words of `OpenAI`. Nothing is said of
+/// the default, a word that not every server knows.
+pub(crate) fn tool_choice(writer: &mut Writer, choice: &ToolChoice) {
+    match choice {
+        ToolChoice::Auto => {}
+        ToolChoice::Required => writer.member_str("tool_choice", "required"),
+        ToolChoice::None => writer.member_str("tool_choice", "none"),
+    }
+}
+
+/// A user message in the form of `OpenAI`: one text, or parts of this type.
+pub(crate) fn user_message(writer: &mut Writer, parts: &[String], part_type: &str) {
+    writer.begin_object();
+    writer.member_str("role", "user");
+    if let [text] = parts {
+        writer.member_str("content", text);
+    } else {
+        writer.key("content");
+        writer.begin_array();
+        for text in parts {
+            writer.begin_object();
+            writer.member_str("type", part_type);
+            writer.member_str("text", text);
+            writer.end_object();
+        }
+        writer.end_array();
+    }
+    writer.end_object();
 }

@@ -3,7 +3,7 @@
 
 use crate::adapter::{Decode, Step};
 use crate::failure::{self, Failure};
-use crate::limits::ANSWER_BYTES;
+use crate::limits::{ANSWER_BYTES, ID_BYTES};
 use crate::sse;
 use agentx_core::json::{Object, ScanLimits, Scanner, Value};
 use agentx_core::model::{Delta, Usage};
@@ -136,6 +136,36 @@ impl Room {
         }
         Ok(())
     }
+
+    /// Tells a piece of text or reasoning, which takes room; whether there was
+    /// anything to tell.
+    pub(crate) fn tell(
+        &mut self,
+        text: String,
+        delta: fn(String) -> Delta,
+        out: &mut Vec<Delta>,
+    ) -> Result<bool, Failure> {
+        if text.is_empty() {
+            return Ok(false);
+        }
+        self.take(text.len())?;
+        out.push(delta(text));
+        Ok(true)
+    }
+}
+
+/// A short word about a tool call; empty when it is absent or null.
+pub(crate) fn word(object: Object<'_>, name: &str) -> Result<String, Failure> {
+    let Some(text) = object.get(name).and_then(Value::as_str) else {
+        return Ok(String::new());
+    };
+    let text = text.decode_lossy();
+    if text.len() > ID_BYTES {
+        return Err(Failure::broken_stream(format!(
+            "the {name} of a tool call is over {ID_BYTES} bytes"
+        )));
+    }
+    Ok(text.into_owned())
 }
 
 /// The provider's reports of tokens for one answer. The last that says

@@ -9,7 +9,7 @@ use crate::spec::builtin_specs;
 use agentx_core::json::{RawJson, ScanLimits, Scanner};
 use agentx_core::schema::permission::Behavior;
 use agentx_core::structured;
-use agentx_core::tool::{Background, ToolClass, ToolSpec};
+use agentx_core::tool::{Background, ToolClass, ToolDeclaration, ToolSpec};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -17,38 +17,6 @@ use std::time::Duration;
 
 /// How names of tools of MCP servers begin.
 const MCP_PREFIX: &str = "mcp__";
-
-/// A command tool as it was declared, not judged yet.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Declaration {
-    /// Name the model calls it by.
-    pub name: String,
-    /// What it does, for the model.
-    pub description: String,
-    /// JSON Schema of its input, an object schema.
-    pub input_schema: RawJson,
-    /// The program, then its arguments; no shell reads them.
-    pub command: Vec<String>,
-    /// How long one call may run.
-    pub timeout: Duration,
-    /// Whether its calls are background tasks: the turn goes on while they run.
-    pub background: bool,
-    /// Whether it may run beside other calls (DEC-26).
-    pub parallel: bool,
-    /// What becomes of a call that no permission rule speaks about.
-    pub permission: Behavior,
-}
-
-/// Without the command, whose arguments may hold secrets.
-impl fmt::Debug for Declaration {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Declaration")
-            .field("name", &self.name)
-            .field("words", &self.command.len())
-            .field("timeout", &self.timeout)
-            .finish_non_exhaustive()
-    }
-}
 
 /// A command tool that can run. There is none whose declaration is wrong.
 #[derive(Clone, PartialEq, Eq)]
@@ -114,7 +82,7 @@ impl CommandTool {
     /// grammar, a text that is too long, a schema that is not one of objects, a
     /// command without a program that is an absolute path or a name to be found
     /// in `PATH`, or a time outside its bounds.
-    pub fn new(declared: Declaration) -> Result<Self, CommandFault> {
+    pub fn new(declared: ToolDeclaration) -> Result<Self, CommandFault> {
         check_name(&declared.name)?;
         if declared.description.len() > TOOL_DESCRIPTION_BYTES {
             let text = format!("expected at most {TOOL_DESCRIPTION_BYTES} bytes");

@@ -48,7 +48,7 @@ mod toolbox;
 mod walk;
 
 pub use cancel::CancelToken;
-pub use command::{CommandFault, CommandTool, CommandTools, Declaration};
+pub use command::{CommandFault, CommandTool, CommandTools};
 pub use hook::{HookCommand, HookCommands};
 pub use limits::{EndingLimits, ToolLimits};
 pub use matcher::resolve_matcher;

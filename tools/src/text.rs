@@ -152,16 +152,15 @@ impl Capture {
     /// tells how much that was.
     #[must_use]
     pub fn text(&self, chars: usize) -> String {
+        if let Some(whole) = self.whole(chars) {
+            return whole;
+        }
         let Kept {
             head,
             tail,
             total_chars,
             ..
         } = &self.kept;
-        let fits = u64::try_from(chars).is_ok_and(|chars| *total_chars <= chars);
-        if fits {
-            return format!("{head}{tail}");
-        }
         // The note for the largest possible cut is never shorter than the real one.
         let room = chars.saturating_sub(cut_note(*total_chars).chars().count());
         let first = (room / 2).min(self.half);
@@ -177,22 +176,27 @@ impl Capture {
     /// more than half of those that are kept; what was cut before it is told.
     #[must_use]
     pub fn tail(&self, chars: usize) -> String {
+        if let Some(whole) = self.whole(chars) {
+            return whole;
+        }
         let Kept {
             head,
             tail,
             total_chars,
             ..
         } = &self.kept;
-        let fits = u64::try_from(chars).is_ok_and(|chars| *total_chars <= chars);
-        if fits {
-            return format!("{head}{tail}");
-        }
         let room = chars.saturating_sub(cut_note(*total_chars).chars().count());
         let last = last_chars(tail, room);
         // A tail that is shorter was never trimmed, so the head stands before it.
         let before = last_chars(head, room - last.chars().count());
         let cut = total_chars.saturating_sub(room as u64);
         format!("{}{before}{last}", cut_note(cut).trim_start())
+    }
+
+    /// All of it, if it has at most `chars` characters.
+    fn whole(&self, chars: usize) -> Option<String> {
+        let fits = u64::try_from(chars).is_ok_and(|chars| self.kept.total_chars <= chars);
+        fits.then(|| format!("{}{}", self.kept.head, self.kept.tail))
     }
 }
 

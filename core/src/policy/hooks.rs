@@ -8,11 +8,12 @@ use crate::json::{RawJson, Value};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 use core::time::Duration;
 
 /// A hook command as a settings file declares it: the types are right, the rest
 /// is for whoever runs it to judge.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct HookSettings {
     /// Where it stands in its file, for messages: `hooks.Stop[0].hooks[1]`.
     pub place: String,
@@ -26,6 +27,19 @@ pub struct HookSettings {
     pub command: Vec<String>,
     /// How long it may run.
     pub timeout: Duration,
+}
+
+/// Without the command, whose arguments may hold secrets.
+impl fmt::Debug for HookSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HookSettings")
+            .field("place", &self.place)
+            .field("event", &self.event)
+            .field("matcher", &self.matcher)
+            .field("words", &self.command.len())
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
 }
 
 /// The hooks of one event, as they were written.

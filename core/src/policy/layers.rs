@@ -104,7 +104,7 @@ impl Layers {
                 let sourced = Sourced { layer, value };
                 match tools
                     .iter_mut()
-                    .find(|known| known.value.name == value.name)
+                    .find(|known| known.value.declared.name == value.declared.name)
                 {
                     Some(lower) => *lower = sourced,
                     None => tools.push(sourced),

@@ -134,7 +134,8 @@ impl Policy {
         }
         for tool in layers.tools() {
             let Sourced { value, .. } = tool;
-            self.tools.insert(value.name.clone(), value.permission);
+            let tool = &value.declared;
+            self.tools.insert(tool.name.clone(), tool.permission);
         }
         self
     }

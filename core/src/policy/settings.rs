@@ -11,9 +11,11 @@ use crate::guard::Guard;
 use crate::json::closed::{self, Fault, Fields};
 use crate::json::{RawJson, ScanLimits, Scanner, Value};
 use crate::schema::permission::{Behavior, PermissionMode, PermissionRule};
+use crate::tool::ToolDeclaration;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 use core::time::Duration;
 
 /// Members of a settings file.
@@ -23,7 +25,7 @@ const MEMBERS: [&str; 4] = ["permissions", "hooks", "tools", "mcpServers"];
 const NOT_YET: [&str; 1] = ["mcpServers"];
 
 /// One settings file, or the text of `--settings`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Settings {
     text: RawJson,
     /// What it says about permissions.
@@ -33,6 +35,17 @@ pub struct Settings {
     /// Its hooks: event by event as they stand, and so within each.
     pub hooks: Vec<HookSettings>,
     hooks_written: Vec<Written>,
+}
+
+/// Without the texts, which hold commands.
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings")
+            .field("permissions", &self.permissions)
+            .field("tools", &self.tools)
+            .field("hooks", &self.hooks)
+            .finish_non_exhaustive()
+    }
 }
 
 /// `permissions` of a settings file.
@@ -62,27 +75,19 @@ impl Permissions {
     }
 }
 
-/// A command tool as a settings file declares it: the types are right, the rest
-/// is for whoever runs it to judge.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A command tool of a settings file; no other tool of the file has its name.
+#[derive(Clone, PartialEq, Eq)]
 pub struct ToolSettings {
     text: RawJson,
-    /// Name the model calls it by; no other tool of the file has it.
-    pub name: String,
-    /// What it does, for the model.
-    pub description: String,
-    /// JSON Schema of its input, an object.
-    pub input_schema: RawJson,
-    /// Program and arguments.
-    pub command: Vec<String>,
-    /// How long it may run.
-    pub timeout: Duration,
-    /// Whether it goes on while the turn does.
-    pub background: bool,
-    /// Whether it may run beside other calls (DEC-26).
-    pub parallel: bool,
-    /// What becomes of a call that no rule speaks about.
-    pub permission: Behavior,
+    /// What it declares.
+    pub declared: ToolDeclaration,
+}
+
+/// Without the text, which holds the command.
+impl fmt::Debug for ToolSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.declared.fmt(f)
+    }
 }
 
 impl ToolSettings {
@@ -244,12 +249,13 @@ fn list<'a>(fields: &Fields<'a>, name: &str, most: usize) -> Result<Items<'a>, F
 fn tools(root: &Fields<'_>) -> Result<Vec<ToolSettings>, Fault> {
     let mut tools: Vec<ToolSettings> = Vec::new();
     for (value, place) in list(root, "tools", limits::TOOLS)? {
-        let declared = tool(value, &place)?;
-        if tools.iter().any(|known| known.name == declared.name) {
+        let tool = tool(value, &place)?;
+        let same = |known: &ToolSettings| known.declared.name == tool.declared.name;
+        if tools.iter().any(same) {
             let place = format!("{place}.name");
             return Err(Fault::new(&place, "another tool has the same name"));
         }
-        tools.push(declared);
+        tools.push(tool);
     }
     Ok(tools)
 }
@@ -266,8 +272,7 @@ fn tool(value: Value<'_>, place: &str) -> Result<ToolSettings, Fault> {
         "permission",
     ];
     let fields = Fields::open(value, place.into(), &members)?;
-    Ok(ToolSettings {
-        text: RawJson::from_value(value),
+    let declared = ToolDeclaration {
         name: fields.need_text("name")?,
         description: fields.need_text("description")?,
         input_schema: input_schema(&fields)?,
@@ -280,7 +285,9 @@ fn tool(value: Value<'_>, place: &str) -> Result<ToolSettings, Fault> {
             Some(word) => Behavior::from_word(&word)
                 .ok_or_else(|| fields.fault("permission", "expected one of ask, allow, deny"))?,
         },
-    })
+    };
+    let text = RawJson::from_value(value);
+    Ok(ToolSettings { text, declared })
 }
 
 fn input_schema(fields: &Fields<'_>) -> Result<RawJson, Fault> {

@@ -1,7 +1,8 @@
 //! Tool calls that arrive in pieces.
 
 use crate::failure::Failure;
-use crate::limits::{ANSWER_CALLS, ID_BYTES};
+use crate::limits::ANSWER_CALLS;
+use crate::stream::word;
 use crate::text::Channel;
 use agentx_core::json::{Kind, Object, RawJson, Value};
 use agentx_core::model::Delta;
@@ -172,18 +173,4 @@ impl Call {
             }
         }
     }
-}
-
-/// A short word; empty when it is absent or null.
-fn word(object: Object<'_>, name: &str) -> Result<String, Failure> {
-    let Some(text) = object.get(name).and_then(Value::as_str) else {
-        return Ok(String::new());
-    };
-    let text = text.decode_lossy();
-    if text.len() > ID_BYTES {
-        return Err(Failure::broken_stream(format!(
-            "the {name} of a tool call is over {ID_BYTES} bytes"
-        )));
-    }
-    Ok(text.into_owned())
 }

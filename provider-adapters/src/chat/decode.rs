@@ -178,12 +178,7 @@ impl Answer {
         delta: fn(String) -> Delta,
         out: &mut Vec<Delta>,
     ) -> Result<(), Failure> {
-        if text.is_empty() {
-            return Ok(());
-        }
-        self.room.take(text.len())?;
-        out.push(delta(text));
-        Ok(())
+        self.room.tell(text, delta, out).map(drop)
     }
 
     /// Ends the answer.

@@ -5,9 +5,9 @@
 //! like are never sent: newer models refuse them.
 
 use super::BodyOptions;
-use crate::body::{Encoder, Pieces, join, result_text, tool_name};
+use crate::body::{Encoder, Pieces, join, result_text, tool_choice, tool_name, user_message};
 use agentx_core::json::Writer;
-use agentx_core::model::{Block, Message, ModelRequest, ToolChoice, ToolResult};
+use agentx_core::model::{Block, Message, ModelRequest, ToolResult};
 use agentx_core::tool::ToolCall;
 
 /// The messages of one request.
@@ -42,7 +42,7 @@ impl Pieces for Messages {
             return false;
         };
         match &**message {
-            Message::User(parts) => user(writer, parts),
+            Message::User(parts) => user_message(writer, parts, "text"),
             Message::Assistant(blocks) => assistant(writer, blocks),
             Message::ToolResults(results) => {
                 if let Some(result) = results.get(self.next_result) {
@@ -87,36 +87,13 @@ fn head(writer: &mut Writer, options: &BodyOptions, request: &ModelRequest) {
         writer.end_object();
     }
     writer.end_array();
-    match request.tool_choice {
-        // The default where there are tools; not every server knows the word.
-        ToolChoice::Auto => {}
-        ToolChoice::Required => writer.member_str("tool_choice", "required"),
-        ToolChoice::None => writer.member_str("tool_choice", "none"),
-    }
+    tool_choice(writer, &request.tool_choice);
 }
 
 fn text_message(writer: &mut Writer, role: &str, text: &str) {
     writer.begin_object();
     writer.member_str("role", role);
     writer.member_str("content", text);
-    writer.end_object();
-}
-
-fn user(writer: &mut Writer, parts: &[String]) {
-    if let [text] = parts {
-        return text_message(writer, "user", text);
-    }
-    writer.begin_object();
-    writer.member_str("role", "user");
-    writer.key("content");
-    writer.begin_array();
-    for text in parts {
-        writer.begin_object();
-        writer.member_str("type", "text");
-        writer.member_str("text", text);
-        writer.end_object();
-    }
-    writer.end_array();
     writer.end_object();
 }
 

@@ -258,13 +258,9 @@ impl Answer {
         delta: fn(String) -> Delta,
         out: &mut Vec<Delta>,
     ) -> Result<(), Failure> {
-        if text.is_empty() {
-            return Ok(());
+        if self.room.tell(text, delta, out)? {
+            self.reasoning = matches!(out.last(), Some(Delta::Thinking(_)));
         }
-        self.room.take(text.len())?;
-        let delta = delta(text);
-        self.reasoning = matches!(delta, Delta::Thinking(_));
-        out.push(delta);
         Ok(())
     }
 

@@ -9,9 +9,9 @@
 //! the API refuses one that nothing follows.
 
 use super::BodyOptions;
-use crate::body::{Encoder, Pieces, result_text, tool_name};
+use crate::body::{Encoder, Pieces, result_text, tool_choice, tool_name, user_message};
 use agentx_core::json::{ScanLimits, Scanner, Value, Writer};
-use agentx_core::model::{Block, Message, ModelRequest, ToolChoice, ToolResult};
+use agentx_core::model::{Block, Message, ModelRequest, ToolResult};
 use agentx_core::tool::ToolCall;
 
 /// The items of one request.
@@ -44,7 +44,7 @@ impl Pieces for Items {
         };
         let more = match &**message {
             Message::User(parts) => {
-                user(writer, parts);
+                user_message(writer, parts, "input_text");
                 false
             }
             Message::Assistant(blocks) => match blocks.get(self.part..) {
@@ -109,30 +109,7 @@ fn tools(writer: &mut Writer, request: &ModelRequest) {
         writer.end_object();
     }
     writer.end_array();
-    match request.tool_choice {
-        ToolChoice::Auto => {}
-        ToolChoice::Required => writer.member_str("tool_choice", "required"),
-        ToolChoice::None => writer.member_str("tool_choice", "none"),
-    }
-}
-
-fn user(writer: &mut Writer, parts: &[String]) {
-    writer.begin_object();
-    writer.member_str("role", "user");
-    if let [text] = parts {
-        writer.member_str("content", text);
-    } else {
-        writer.key("content");
-        writer.begin_array();
-        for text in parts {
-            writer.begin_object();
-            writer.member_str("type", "input_text");
-            writer.member_str("text", text);
-            writer.end_object();
-        }
-        writer.end_array();
-    }
-    writer.end_object();
+    tool_choice(writer, &request.tool_choice);
 }
 
 fn assistant(writer: &mut Writer, place: (usize, usize), block: &Block, after: &[Block]) {

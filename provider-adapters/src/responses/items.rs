@@ -6,7 +6,8 @@
 //! DEC-51).
 
 use crate::failure::Failure;
-use crate::limits::{ANSWER_ITEMS, ID_BYTES};
+use crate::limits::ANSWER_ITEMS;
+use crate::stream::word;
 use crate::text::Channel;
 use agentx_core::json::{Kind as JsonKind, Object, RawJson, Value};
 use agentx_core::model::Delta;
@@ -376,18 +377,4 @@ fn index(event: Object<'_>) -> Option<u64> {
 /// An id that only tells items apart; empty when it is absent or very long.
 fn tag(object: Object<'_>, name: &str) -> String {
     word(object, name).unwrap_or_default()
-}
-
-/// A short word; empty when it is absent or null.
-fn word(object: Object<'_>, name: &str) -> Result<String, Failure> {
-    let Some(text) = object.get(name).and_then(Value::as_str) else {
-        return Ok(String::new());
-    };
-    let text = text.decode_lossy();
-    if text.len() > ID_BYTES {
-        return Err(Failure::broken_stream(format!(
-            "the {name} of a tool call is over {ID_BYTES} bytes"
-        )));
-    }
-    Ok(text.into_owned())
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 /// Non-test lines from which a file is listed.
 pub const SOFT_LINES: usize = 400;
-/// Non-test lines that a file may have.
+/// Non-test lines that a file may have, and lines of a file of tests.
 pub const HARD_LINES: usize = 800;
 /// Lines that an inline test module may have before it moves to its own file.
 pub const INLINE_TEST_LINES: usize = 150;
@@ -36,6 +36,10 @@ pub fn sizes(file: &File) -> Vec<String> {
         let lines = production_lines(file);
         if lines > HARD_LINES {
             wrong.push(format!("{path}: {lines} lines, {HARD_LINES} at most"));
+        }
+        let tests = file.text().lines().count();
+        if is_test_file(path) && tests > HARD_LINES {
+            wrong.push(format!("{path}: {tests} lines, {HARD_LINES} at most"));
         }
         let inline = file.text().lines().count() - lines;
         if !is_test_file(path) && inline > INLINE_TEST_LINES {

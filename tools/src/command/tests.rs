@@ -1,7 +1,7 @@
 use super::*;
 
-fn declared() -> Declaration {
-    Declaration {
+fn declared() -> ToolDeclaration {
+    ToolDeclaration {
         name: "lookup".to_owned(),
         description: "Looks up.".to_owned(),
         input_schema: RawJson::parse(r#"{"type":"object"}"#).unwrap(),
@@ -13,7 +13,7 @@ fn declared() -> Declaration {
     }
 }
 
-fn fault(change: impl FnOnce(&mut Declaration)) -> String {
+fn fault(change: impl FnOnce(&mut ToolDeclaration)) -> String {
     let mut declared = declared();
     change(&mut declared);
     CommandTool::new(declared).unwrap_err().to_string()

@@ -5,14 +5,14 @@ use crate::world::{World, text};
 use agentx_core::guard::Guard;
 use agentx_core::json::RawJson;
 use agentx_core::schema::permission::Behavior;
-use agentx_core::tool::{ToolContent, ToolOutcome};
-use agentx_tools::{CancelToken, CommandTool, CommandTools, Declaration};
+use agentx_core::tool::{ToolContent, ToolDeclaration, ToolOutcome};
+use agentx_tools::{CancelToken, CommandTool, CommandTools};
 use std::time::Duration;
 
 const KEY: &str = "qZ7-kW3'xJ9_vB5+";
 
-fn declared(words: &[&str]) -> Declaration {
-    Declaration {
+fn declared(words: &[&str]) -> ToolDeclaration {
+    ToolDeclaration {
         name: "tool".to_owned(),
         description: String::new(),
         input_schema: RawJson::parse(r#"{"type":"object"}"#).unwrap(),
@@ -24,7 +24,7 @@ fn declared(words: &[&str]) -> Declaration {
     }
 }
 
-fn install(world: &mut World, declared: Declaration) {
+fn install(world: &mut World, declared: ToolDeclaration) {
     let tool = CommandTool::new(declared).unwrap();
     world.config.commands = CommandTools::new([tool]).unwrap();
 }

@@ -78,7 +78,13 @@ fn each_value_knows_its_layer_and_the_highest_wins() {
     let tools: Vec<_> = layers
         .tools()
         .iter()
-        .map(|tool| (tool.layer, &*tool.value.name, tool.value.permission))
+        .map(|tool| {
+            (
+                tool.layer,
+                &*tool.value.declared.name,
+                tool.value.declared.permission,
+            )
+        })
         .collect();
     assert_eq!(
         tools,

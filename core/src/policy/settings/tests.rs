@@ -48,6 +48,7 @@ fn every_member_is_read() {
     let [tool] = settings.tools.as_slice() else {
         panic!("{settings:?}")
     };
+    let tool = &tool.declared;
     assert_eq!(
         (&*tool.name, &*tool.description),
         ("look-up_2", "Looks up.")
@@ -59,12 +60,27 @@ fn every_member_is_read() {
     assert_eq!(tool.permission, Behavior::Allow);
 }
 
+// covers: DEC-30
+#[test]
+fn what_is_shown_of_settings_holds_no_command() {
+    let settings = read(
+        r#"{"tools": [{"name": "t", "description": "", "input_schema": {"type": "object"}, "command": ["t", "--token=hush"]}],
+            "hooks": {"Stop": [{"hooks": [{"type": "command", "command": ["h", "--token=hush"]}]}]}}"#,
+    );
+    let shown = format!("{settings:?}");
+    assert!(
+        shown.contains("\"t\"") && shown.contains("hooks.Stop[0].hooks[0]"),
+        "{shown}"
+    );
+    assert!(!shown.contains("hush"), "{shown}");
+}
+
 #[test]
 fn what_a_tool_does_not_say_has_a_default() {
     let settings = read(
         r#"{"tools": [{"name": "t", "description": "", "input_schema": {"type": "object"}, "command": ["t"]}]}"#,
     );
-    let tool = &settings.tools[0];
+    let tool = &settings.tools[0].declared;
     assert_eq!(tool.timeout, Duration::from_secs(60));
     assert!(!tool.background && !tool.parallel);
     assert_eq!(tool.permission, Behavior::Ask);

@@ -1,10 +1,10 @@
 //! Settings against the tools that there are.
 
 use super::{Loaded, Refusal, refusal};
-use agentx_core::policy::{Sourced, ToolSettings, write_rule};
+use agentx_core::policy::{Sourced, write_rule};
 use agentx_core::schema::permission::Behavior;
 use agentx_core::tool::ToolSpec;
-use agentx_tools::{CommandFault, CommandTool, CommandTools, Declaration, builtin_specs};
+use agentx_tools::{CommandTool, CommandTools, builtin_specs};
 use std::collections::BTreeSet;
 
 /// The tool whose rules are about commands.
@@ -21,14 +21,17 @@ impl Loaded {
     pub(crate) fn check(&mut self) -> Result<CommandTools, Refusal> {
         let builtin = builtin_specs();
         let tools = self.layers.tools();
-        let mut known: BTreeSet<&str> = tools.iter().map(|tool| &*tool.value.name).collect();
+        let mut known: BTreeSet<&str> = tools
+            .iter()
+            .map(|tool| &*tool.value.declared.name)
+            .collect();
         known.extend(builtin.iter().map(|spec| &*spec.name));
         let mut notes = Vec::new();
         for Sourced { layer, value } in self.layers.sources() {
             let file = self.names.get(&layer).map_or("", String::as_str);
             for (at, tool) in value.tools.iter().enumerate() {
                 // One that a higher layer replaces has to be right, too.
-                command_tool(tool).map_err(|fault| {
+                CommandTool::new(tool.declared.clone()).map_err(|fault| {
                     let fault = format!("tools[{at}].{fault}");
                     refusal(file, self.keys.redact(&fault))
                 })?;
@@ -55,27 +58,15 @@ impl Loaded {
                 }
             }
         }
-        let commands = tools.iter().map(|tool| command_tool(tool.value));
+        let commands = tools
+            .iter()
+            .map(|tool| CommandTool::new(tool.value.declared.clone()));
         let commands: Vec<CommandTool> =
             commands.collect::<Result<_, _>>().map_err(Refusal::new)?;
         let commands = CommandTools::new(commands);
         self.notes.extend(notes);
         commands.map_err(|fault| refusal("settings", fault))
     }
-}
-
-/// The tool that a declaration stands for.
-fn command_tool(declared: &ToolSettings) -> Result<CommandTool, CommandFault> {
-    CommandTool::new(Declaration {
-        name: declared.name.clone(),
-        description: declared.description.clone(),
-        input_schema: declared.input_schema.clone(),
-        command: declared.command.clone(),
-        timeout: declared.timeout,
-        background: declared.background,
-        parallel: declared.parallel,
-        permission: declared.permission,
-    })
 }
 
 fn takes_content(builtin: &[ToolSpec], name: &str) -> bool {

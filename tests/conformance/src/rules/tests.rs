@@ -2,7 +2,7 @@ use super::{HARD_LINES, INLINE_TEST_LINES, links, manifest, orphans, places, siz
 use crate::tree::File;
 
 #[test]
-fn sizes_count_what_is_no_test() {
+fn sizes_count_tests_apart() {
     let code = "fn a() {}\n".repeat(HARD_LINES);
     assert!(sizes(&File::of("a.rs", &code)).is_empty());
     let over = format!("{code}fn b() {{}}\n");
@@ -10,7 +10,11 @@ fn sizes_count_what_is_no_test() {
         sizes(&File::of("a.rs", &over)),
         ["a.rs: 801 lines, 800 at most"]
     );
-    assert!(sizes(&File::of("a/tests.rs", &over)).is_empty());
+    assert!(sizes(&File::of("a/tests.rs", &code)).is_empty());
+    assert_eq!(
+        sizes(&File::of("a/tests.rs", &over)),
+        ["a/tests.rs: 801 lines, 800 at most"]
+    );
     let body = "    fn t() {}\n".repeat(INLINE_TEST_LINES);
     let inline = format!("{code}#[cfg(test)]\nmod tests {{\n{body}}}\n");
     let wrong = sizes(&File::of("a.rs", &inline));

@@ -1,18 +1,14 @@
 //! Hooks of a session: when each is told, what it is told, and what follows.
 
-use agentx_conformance::session::{
-    Bench, brief, config, hooked, printed_by_hook, schema, stored, tool, uuid,
-};
-use agentx_core::agent::{Config, Input};
-use agentx_core::effect::{Answer, Progress, Reply};
+use agentx_conformance::session::{Bench, brief, hooked, printed_by_hook, stored, tool, uuid};
+use agentx_core::agent::Config;
 use agentx_core::guard::Guard;
 use agentx_core::hook::{HookEnd, HookEvent, HookReport, Matcher};
 use agentx_core::model::Message;
 use agentx_core::policy::{Layer, Settings};
 use agentx_core::schema::permission::PermissionMode;
 use agentx_core::store::Beginning;
-use agentx_core::structured::{TOOL, Validity};
-use agentx_core::tool::{Access, ToolClass, ToolOutcome};
+use agentx_core::tool::{Access, ToolClass};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -21,7 +17,7 @@ use HookEvent::{
 };
 
 /// A prompt whose one call is `Do`, with these hooks, which wait.
-fn called(config: Config) -> Bench {
+pub(crate) fn called(config: Config) -> Bench {
     let mut b = Bench::new(config);
     b.prompt(1, "go");
     b.calls(&[("t1", "Do", r#"{"a":1}"#)]);
@@ -53,7 +49,7 @@ fn result_texts(records: &[Value]) -> Vec<String> {
 }
 
 /// The user messages of the open model request.
-fn user_texts(b: &Bench) -> Vec<String> {
+pub(crate) fn user_texts(b: &Bench) -> Vec<String> {
     let history = b.model().1.history.iter();
     let texts = history.filter_map(|message| match &**message {
         Message::User(parts) => Some(parts.join("\n")),
@@ -677,195 +673,4 @@ fn words_of_hooks_lose_their_credentials() {
     end_hook(&mut b, report);
     let records = b.records();
     assert_eq!(records[2]["errors"], json!(["[redacted]"]));
-}
-
-/// A tool of `Do` that runs and asks whether it may connect to `example.org`.
-fn connecting(config: Config) -> Bench {
-    let mut b = called(Config {
-        permission_mode: PermissionMode::BypassPermissions,
-        ..config
-    });
-    let (id, _) = b.tool("t1");
-    b.feed(Input::Progress(
-        id,
-        Progress::Network("example.org".to_string()),
-    ));
-    b
-}
-
-fn network(b: &Bench) -> Vec<bool> {
-    let replies = b.replies();
-    let allowed = replies.iter().map(|(_, reply)| {
-        let Reply::Network { host, allowed } = reply;
-        assert_eq!(host, "example.org");
-        *allowed
-    });
-    allowed.collect()
-}
-
-// covers: WIRE-PERM-004, WIRE-PERM-080
-#[test]
-fn a_question_about_the_network_takes_the_same_road() {
-    let mut b = connecting(config());
-    let records = b.records();
-    let briefs: Vec<_> = records
-        .iter()
-        .map(|record| record["type"].clone())
-        .collect();
-    assert_eq!(briefs, ["system", "control_request"]);
-    let request = &records[1]["request"];
-    let call = request["tool_use_id"].as_str().expect("an id").to_string();
-    assert_ne!(call, "t1", "a fresh id");
-    assert_eq!(
-        *request,
-        json!({"subtype": "can_use_tool", "tool_name": "SandboxNetworkAccess", "input": {"host": "example.org"}, "tool_use_id": call, "description": "Allow network connection to example.org?"})
-    );
-    assert_eq!(records[0]["requires_action"]["tool_use_id"], *call);
-    let id = b.question(&call);
-    b.allow(&id);
-    assert_eq!(network(&b), [true]);
-    assert_eq!(b.briefs(), ["state running"]);
-    assert_eq!(b.running(), ["t1"], "the tool goes on");
-}
-
-// covers: WIRE-PERM-004, WIRE-PERM-080, WIRE-PERM-A07
-#[test]
-fn only_an_allow_opens_the_network() {
-    for answer in [
-        json!({"behavior": "deny", "message": "no"}),
-        json!({"behavior": "perhaps"}),
-        json!({"behavior": "allow"}),
-    ] {
-        let mut b = connecting(config());
-        let id = b.questions()[0].clone();
-        b.respond(&id, &answer);
-        assert_eq!(network(&b), [false], "{answer}");
-    }
-    let mut b = connecting(config());
-    b.eof();
-    assert_eq!(network(&b), [false]);
-    let alone = Config {
-        host_answers: false,
-        ..config()
-    };
-    assert_eq!(network(&connecting(alone)), [false]);
-    // A tool that has ended needs no answer, and the host none from it.
-    let mut b = connecting(config());
-    let (id, _) = b.tool("t1");
-    b.records();
-    b.done(id, Answer::Tool(ToolOutcome::text("done")));
-    assert_eq!(b.briefs(), ["cancel", "state running", "tool_result t1"]);
-    assert!(network(&b).is_empty());
-    assert_eq!(b.session.pending_requests(), 0);
-}
-
-// covers: WIRE-PERM-001, WIRE-PERM-080
-#[test]
-fn hooks_race_for_the_network_as_well() {
-    let mut b = connecting(hooked(&[PermissionRequest]));
-    b.records();
-    b.hook_says(r#"{"decision":"allow"}"#);
-    assert_eq!(network(&b), [true]);
-    assert_eq!(
-        b.briefs(),
-        ["system/hook_response", "cancel", "state running"]
-    );
-}
-
-/// A session with these hooks that asks nobody for permission.
-fn bold(events: &[HookEvent]) -> Config {
-    Config {
-        permission_mode: PermissionMode::BypassPermissions,
-        ..hooked(events)
-    }
-}
-
-/// Input of a call that becomes a background task.
-const BACK: &str = r#"{"run_in_background":true}"#;
-
-// covers: WIRE-004, DEC-33
-#[test]
-fn tasks_then_the_structured_output_then_stop_hooks_end_a_turn() {
-    let mut b = Bench::new(Config {
-        output_schema: Some(schema("{}")),
-        ..bold(&[Stop])
-    });
-    b.prompt(1, "go");
-    b.calls(&[("t1", "Do", BACK)]);
-    b.task_begins("t1");
-    b.says("waiting");
-    assert!(b.hooks().is_empty(), "the task holds the turn's end");
-    b.task_ends("t1", ToolOutcome::text("built"));
-    assert!(user_texts(&b).concat().contains("built"));
-    b.says("done");
-    assert!(b.hooks().is_empty(), "the output is missing");
-    assert!(user_texts(&b).concat().contains("StructuredOutput"));
-    b.calls(&[("s1", TOOL, "{}")]);
-    b.validated(Validity::Fits);
-    b.says("done");
-    assert_eq!(b.hooks().len(), 1);
-    b.hook_says(r#"{"continue":true}"#);
-    b.calls(&[("t2", "Do", BACK)]);
-    b.task_begins("t2");
-    b.says("waiting");
-    assert!(b.hooks().is_empty(), "another task holds it again");
-    b.task_ends("t2", ToolOutcome::text("built"));
-    b.records();
-    b.says("done");
-    b.hook_says("");
-    assert_eq!(
-        b.briefs(),
-        [
-            "assistant text",
-            "system/hook_started",
-            "system/hook_response",
-            "result success",
-            "state idle"
-        ]
-    );
-    let records = b.all_records();
-    let result = records.iter().find(|record| record["type"] == "result");
-    assert_eq!(result.expect("a result")["structured_output"], json!({}));
-}
-
-// covers: WIRE-010, WIRE-011, DEC-33
-#[test]
-fn an_interrupt_stops_hooks_and_tasks_of_one_turn_in_order() {
-    let mut b = Bench::new(bold(&[PostToolUse]));
-    b.prompt(1, "go");
-    b.calls(&[("t1", "Do", BACK), ("t2", "Do", "{}")]);
-    b.task_begins("t1");
-    assert!(b.hooks().is_empty(), "the tool of a task has not ended");
-    b.tool_says("t2", "seen");
-    assert_eq!(b.hooks().len(), 1);
-    b.records();
-    b.control("i", "interrupt");
-    assert_eq!(
-        b.briefs(),
-        [
-            "ack i",
-            "system/hook_response",
-            "tool_result t2",
-            "system/task_notification",
-            "result error_during_execution",
-            "state idle"
-        ]
-    );
-    assert!(b.open.is_empty());
-}
-
-// covers: DEC-33
-#[test]
-fn a_submission_is_no_call_that_hooks_are_told_of() {
-    let mut b = Bench::new(Config {
-        output_schema: Some(schema("{}")),
-        ..hooked(&[PreToolUse, PermissionRequest, PostToolUse])
-    });
-    b.prompt(1, "go");
-    b.calls(&[("s1", TOOL, "{}")]);
-    assert!(b.hooks().is_empty());
-    b.validated(Validity::Fits);
-    assert!(b.hooks().is_empty());
-    b.says("done");
-    assert_eq!(b.briefs().last().map(String::as_str), Some("state idle"));
 }
