@@ -118,3 +118,30 @@ fn lay_out(database: &mut Connection) -> Result<(), StoreError> {
     ))?;
     Ok(transaction.commit()?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Barrier;
+
+    /// Who looks while another lays the database out sees all of it or nothing.
+    #[test]
+    fn a_database_is_never_seen_half_laid_out() {
+        for _ in 0..100 {
+            let home = tempfile::tempdir().unwrap();
+            let folder = Folder::open(home.path(), true).unwrap().unwrap();
+            folder.check_database(true).unwrap();
+            let mut writer = connect(&folder.database()).unwrap();
+            let reader = connect(&folder.database()).unwrap();
+            let ready = Barrier::new(2);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    ready.wait();
+                    lay_out(&mut writer).unwrap();
+                });
+                ready.wait();
+                while !is_ours(&reader).unwrap() {}
+            });
+        }
+    }
+}
