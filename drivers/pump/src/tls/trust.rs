@@ -15,9 +15,17 @@ pub const MAX_CA_FILE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The client configurations of this process, one per `ca_file`, each loaded
 /// when it is first asked for. Sharing them lets sessions resume.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct TrustStore {
+    /// Folders of the system's roots.
+    system: Vec<PathBuf>,
     loaded: Mutex<Loaded>,
+}
+
+impl Default for TrustStore {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 #[derive(Debug, Default)]
@@ -30,12 +38,20 @@ impl TrustStore {
     /// A store that has loaded nothing yet.
     #[must_use]
     pub fn new() -> Self {
-        Self::default()
+        let folders = openssl_probe::candidate_cert_dirs();
+        Self::beside(folders.map(Path::to_path_buf).collect())
     }
 
-    /// The configuration that trusts the system's roots (those of
-    /// `SSL_CERT_FILE` and `SSL_CERT_DIR` instead, where set) and those in
-    /// `ca_file`. Reads files the first time, so call it where blocking is
+    /// The same for a system whose roots lie in these folders. They are looked
+    /// into where the environment names roots of its own.
+    #[must_use]
+    pub fn beside(system: Vec<PathBuf>) -> Self {
+        let loaded = Mutex::default();
+        Self { system, loaded }
+    }
+
+    /// The configuration that trusts the system's roots, those that
+    /// `SSL_CERT_FILE` and `SSL_CERT_DIR` name, and those in `ca_file`. Reads files the first time, so call it where blocking is
     /// allowed. A failure is not remembered.
     ///
     /// # Errors
@@ -50,7 +66,9 @@ impl TrustStore {
             return Ok(Arc::clone(config));
         }
         let own = ca_file.map(read_ca_file).transpose()?;
-        let system = loaded.system.get_or_insert_with(system_roots);
+        let system = loaded
+            .system
+            .get_or_insert_with(|| system_roots(&self.system));
         let mut roots = system.clone();
         if let Some(certificates) = own {
             let (added, _) = roots.add_parsable_certificates(certificates);
@@ -113,9 +131,18 @@ pub fn check_ca_file(path: &Path) -> Result<(), String> {
     Ok(())
 }
 
-fn system_roots() -> RootCertStore {
+/// Roots of the system and of the environment. The library takes the latter
+/// for the whole, so the folders of the system come beside them.
+fn system_roots(folders: &[PathBuf]) -> RootCertStore {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    let named = |variable| std::env::var_os(variable).is_some();
+    if named("SSL_CERT_FILE") || named("SSL_CERT_DIR") {
+        for folder in folders {
+            let found = rustls_native_certs::load_certs_from_paths(None, Some(folder));
+            roots.add_parsable_certificates(found.certs);
+        }
+    }
     roots
 }
 

@@ -46,7 +46,8 @@ fn reaches(store: &TrustStore, authority: &Authority, ca_file: Option<&Path>) ->
 
 #[test]
 fn the_system_store_follows_the_environment() {
-    let store = TrustStore::new();
+    let system = tempfile::tempdir().unwrap();
+    let store = TrustStore::beside(vec![system.path().to_path_buf()]);
     match std::env::var(CHILD).as_deref() {
         Ok("empty") => {
             assert_eq!(store.config(None).err(), Some(TlsFault::NoRoots));
@@ -76,9 +77,22 @@ fn the_system_store_follows_the_environment() {
                 "one entry's roots are its own"
             );
         }
+        Ok("beside") => {
+            let named = std::env::var("SSL_CERT_FILE").unwrap();
+            let (of_system, of_file) = (Authority::new(), Authority::new());
+            fs::write(system.path().join("root.pem"), of_system.pem()).unwrap();
+            fs::write(named, of_file.pem()).unwrap();
+            let own = in_file(Authority::new().pem());
+            for ca_file in [None, Some(own.path())] {
+                assert!(reaches(&store, &of_system, ca_file), "{ca_file:?}");
+                assert!(reaches(&store, &of_file, ca_file), "{ca_file:?}");
+            }
+            assert!(!reaches(&store, &Authority::new(), None));
+        }
         _ => {
             let test = "trust::the_system_store_follows_the_environment";
             run_with_store(test, in_file("").path(), "empty");
+            run_with_store(test, in_file("").path(), "beside");
             let junk = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
             let usable = format!("{junk}{}", Authority::new().pem());
             run_with_store(test, in_file(usable).path(), "partly usable");
