@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the black-box cases that this milestone must pass, and all of them must.
+"""Runs the black-box cases of what is built, all of which must pass.
 
 usage: cases.py AGENT [OPTION OF THE RUNNER]...
 

@@ -70,7 +70,7 @@ impl Parts<'_> {
     ///
     /// # Errors
     ///
-    /// A provider this build does not have, a budget without prices, a
+    /// A budget without prices, a `ca_file` or script that cannot be used, a
     /// credential or route in what the session would tell of itself.
     pub(crate) fn compose(mut self) -> Result<(AgentSession, World), Refusal> {
         if self.max_budget.is_some() && self.entry.pricing.is_none() {
