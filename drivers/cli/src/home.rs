@@ -125,13 +125,21 @@ impl Home {
         let refuse = |what: &dyn std::fmt::Display| Refusal::new(format_args!("{name}: {what}"));
         // Not to wait for the other end, should it be a FIFO.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let opened = openat(&self.folder, name, flags, Mode::empty());
-        let file = File::from(opened.map_err(|errno| match errno {
-            Errno::NOENT => refuse(&format_args!("no such file in {}", self.path.display())),
-            Errno::LOOP => refuse(&"a symbolic link, expected a regular file"),
-            errno => refuse(&errno),
-        })?);
-        let facts = self.facts_of(&file.metadata().map_err(|error| refuse(&error))?);
+        let open = || -> Result<(File, FileFacts), Refusal> {
+            let opened = openat(&self.folder, name, flags, Mode::empty());
+            let file = File::from(opened.map_err(|errno| match errno {
+                Errno::NOENT => refuse(&format_args!("no such file in {}", self.path.display())),
+                Errno::LOOP => refuse(&"a symbolic link, expected a regular file"),
+                errno => refuse(&errno),
+            })?);
+            let facts = self.facts_of(&file.metadata().map_err(|error| refuse(&error))?);
+            Ok((file, facts))
+        };
+        let (mut file, mut facts) = open()?;
+        if facts.links == 0 {
+            // Replaced by a newer one between the opening and the look at it.
+            (file, facts) = open()?;
+        }
         facts.check(name)?;
         let mut bytes = Vec::new();
         let read = file.take(limit).read_to_end(&mut bytes);

@@ -98,8 +98,9 @@ impl Folder {
             Err(Errno::NOENT) => return Ok(false),
             Err(errno) => return Err(system(&path, &errno)),
         };
-        if FileType::from_raw_mode(facts.st_mode) != FileType::RegularFile || facts.st_nlink != 1 {
-            return Err(broken(&path, "expected a regular file with one link"));
+        let regular = FileType::from_raw_mode(facts.st_mode) == FileType::RegularFile;
+        if !is_there(regular, facts.st_nlink).map_err(|what| broken(&path, what))? {
+            return Ok(false);
         }
         check_owner(&path, facts.st_uid, facts.st_mode, "0600")?;
         Ok(true)
@@ -140,6 +141,17 @@ impl Folder {
     }
 }
 
+/// Whether a file that was looked up is there. One without any link was
+/// removed after its name was resolved, as another writer does with a journal
+/// that it no longer needs.
+fn is_there(regular: bool, links: u64) -> Result<bool, &'static str> {
+    match links {
+        0 if regular => Ok(false),
+        1 if regular => Ok(true),
+        _ => Err("expected a regular file with one link"),
+    }
+}
+
 fn open_folder(path: &Path) -> Result<rustix::fd::OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     openat(CWD, path, flags, Mode::empty())
@@ -173,4 +185,18 @@ fn unmade(path: &Path, errno: Errno) -> StoreError {
 
 pub(crate) fn system(path: &Path, error: &dyn std::fmt::Display) -> StoreError {
     StoreError::System(format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_there;
+
+    #[test]
+    fn a_file_that_is_removed_while_it_is_looked_at_is_not_there() {
+        assert_eq!(is_there(true, 0), Ok(false));
+        assert_eq!(is_there(true, 1), Ok(true));
+        assert!(is_there(true, 2).is_err());
+        assert!(is_there(false, 0).is_err());
+        assert!(is_there(false, 1).is_err());
+    }
 }
