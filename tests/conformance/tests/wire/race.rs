@@ -72,18 +72,18 @@ fn run_all(calls: usize, all: impl Fn(&mut dyn FnMut(&[Step])) + Sync) -> usize 
     let (ran, held) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let share = |share: usize| {
         let mut configs = BTreeMap::new();
-        let mut at = 0;
+        let mut at: usize = 0;
         all(&mut |steps| {
             at += 1;
             if at % SHARES != share {
                 return;
             }
-            let setup = Setup::of(calls, steps, at / SHARES % 2 == 0);
-            let config = match configs.get(&setup) {
-                Some(config) => config,
-                None => configs.entry(setup.clone()).or_insert(setup.config()),
-            };
-            let lawful = at / SHARES % LAWS == 0;
+            let nth = at / SHARES;
+            let setup = Setup::of(calls, steps, nth.is_multiple_of(2));
+            let config = configs
+                .entry(setup.clone())
+                .or_insert_with(|| setup.config());
+            let lawful = nth.is_multiple_of(LAWS);
             let told = std::panic::catch_unwind(|| bench::run(config, &setup, steps, lawful));
             assert!(told.is_ok(), "the order is {steps:?}, {setup:?}");
             ran.fetch_add(1, Ordering::Relaxed);
