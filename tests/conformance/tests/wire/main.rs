@@ -5,6 +5,7 @@ mod controls;
 mod corpus;
 mod determinism;
 mod endings;
+mod flush;
 mod framing;
 mod hooks;
 mod interrupt;
