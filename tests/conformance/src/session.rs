@@ -688,6 +688,8 @@ pub fn hooked(events: &[HookEvent]) -> Config {
     let hook = |event: &HookEvent| Hook {
         event: *event,
         matcher: Matcher::All,
+        pattern: None,
+        callback: None,
         timeout: Duration::from_secs(60),
     };
     Config {

@@ -16,6 +16,8 @@ pub(super) fn brief_effect(request: &Request) -> String {
         Request::FlushRemote => "flush".to_string(),
         Request::Vet(_) => "vet".to_string(),
         Request::Validate(_) => "validate".to_string(),
+        Request::Match(_) => "match".to_string(),
+        Request::ReadSchema(_) => "read schema".to_string(),
     }
 }
 

@@ -1,19 +1,20 @@
 //! Races for permission, in every order of what can happen in them: bytes in,
 //! records out.
 //!
-//! A session runs for each order, with one hook for each hook of the order. What
-//! it must say and begin from the first question to its exit is told, word by
-//! word, by an [`oracle`] that knows nothing of it; and when it is at its end
-//! nothing may be left.
+//! A session runs for each order, with one hook for each hook of the order: a
+//! program of the settings, or a callback that the host registered over the wire.
+//! What the session must say and begin from the first question to its exit is
+//! told, word by word, by an [`oracle`] that knows nothing of it; and when it is
+//! at its end nothing may be left.
 //!
 //! With `AGENTX_EVERY_ORDER` it is every order there is, which is for a release
-//! build; without it those of up to five events and a sample of the others.
+//! build; without it the short ones and a sample of the others.
 
 mod bench;
 mod oracle;
 mod orders;
 
-use agentx_conformance::session::hooked;
+use agentx_conformance::session::{hooked, reference};
 use agentx_core::agent::Config;
 use agentx_core::hook::{Hook, HookEvent, Matcher};
 use orders::{Happens, Step};
@@ -22,10 +23,35 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
+/// Who runs the hooks of the orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Via {
+    /// Programs of the settings.
+    Programs,
+    /// The host, as it asked for in `initialize`.
+    Callbacks,
+    /// The host those that stand first, programs the others.
+    Both,
+}
+
+/// Hooks of one call; callbacks stand before programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct HooksOf {
+    programs: usize,
+    callbacks: usize,
+}
+
+impl HooksOf {
+    const fn all(self) -> usize {
+        self.programs + self.callbacks
+    }
+}
+
 /// How a session is set up: hooks of each call, and whether it is in replay mode.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Setup {
-    hooks: Vec<usize>,
+    via: Via,
+    hooks: Vec<HooksOf>,
     replay: bool,
 }
 
@@ -34,12 +60,40 @@ const TOOLS: [&str; 2] = ["Do", "Change"];
 
 impl Setup {
     /// With a hook for each hook of these steps.
-    fn of(calls: usize, steps: &[Step], replay: bool) -> Self {
-        let mut hooks = vec![0; calls];
-        for (call, event) in steps {
-            hooks[*call] += usize::from(event.is_hook());
-        }
-        Self { hooks, replay }
+    fn of(calls: usize, steps: &[Step], via: Via, replay: bool) -> Self {
+        let of = |call| {
+            let hooks = |(of, event): &&Step| *of == call && event.is_hook();
+            let all = steps.iter().filter(hooks).count();
+            let programs = match via {
+                Via::Programs => all,
+                Via::Callbacks => 0,
+                Via::Both => all / 2,
+            };
+            HooksOf {
+                programs,
+                callbacks: all - programs,
+            }
+        };
+        let hooks = (0..calls).map(of).collect();
+        Self { via, hooks, replay }
+    }
+
+    /// The number of the first hook of a call.
+    fn first(&self, call: usize) -> usize {
+        self.hooks[..call].iter().map(|of| of.all()).sum()
+    }
+
+    /// Whether these steps can be: the host of a callback cannot answer behind
+    /// the end of its input.
+    fn admits(&self, steps: &[Step]) -> bool {
+        let end = steps.iter().position(|(_, event)| *event == Happens::End);
+        let before = &steps[..end.unwrap_or(steps.len())];
+        let ended = |call| {
+            let hooks = |(of, event): &&Step| *of == call && event.is_hook();
+            before.iter().filter(hooks).count()
+        };
+        let late = |call: usize, of: &HooksOf| ended(call) < of.callbacks;
+        end.is_none() || !self.hooks.iter().enumerate().any(|(n, of)| late(n, of))
     }
 
     fn config(&self) -> Config {
@@ -47,11 +101,16 @@ impl Setup {
         let hook = |tool: &str| Hook {
             event: HookEvent::PermissionRequest,
             matcher: Matcher::Tools([tool.into()].into()),
+            pattern: None,
+            callback: None,
             timeout: Duration::from_secs(60),
         };
-        let of = |(tool, count): (&&str, &usize)| std::iter::repeat_n(hook(tool), *count);
+        let of = |(tool, of): (&&str, &HooksOf)| std::iter::repeat_n(hook(tool), of.programs);
         config.hooks.list = TOOLS.iter().zip(&self.hooks).flat_map(of).collect();
         config.replay_user_messages = self.replay;
+        if self.via != Via::Programs {
+            config.profile = reference().profile;
+        }
         config
     }
 }
@@ -68,26 +127,28 @@ fn every() -> bool {
 }
 
 /// Runs the orders that `all` gives to the end; how many there were.
-fn run_all(calls: usize, all: impl Fn(&mut dyn FnMut(&[Step])) + Sync) -> usize {
+fn run_all(calls: usize, vias: &[Via], all: impl Fn(&mut dyn FnMut(&[Step])) + Sync) -> usize {
     let (ran, held) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let share = |share: usize| {
         let mut configs = BTreeMap::new();
         let mut at: usize = 0;
         all(&mut |steps| {
-            at += 1;
-            if at % SHARES != share {
-                return;
+            for via in vias {
+                at += 1;
+                let nth = at / SHARES;
+                let setup = Setup::of(calls, steps, *via, nth.is_multiple_of(2));
+                if at % SHARES != share || !setup.admits(steps) {
+                    continue;
+                }
+                let config = configs
+                    .entry(setup.clone())
+                    .or_insert_with(|| setup.config());
+                let lawful = nth.is_multiple_of(LAWS);
+                let told = std::panic::catch_unwind(|| bench::run(config, &setup, steps, lawful));
+                assert!(told.is_ok(), "the order is {steps:?}, {setup:?}");
+                ran.fetch_add(1, Ordering::Relaxed);
+                held.fetch_add(usize::from(lawful), Ordering::Relaxed);
             }
-            let nth = at / SHARES;
-            let setup = Setup::of(calls, steps, nth.is_multiple_of(2));
-            let config = configs
-                .entry(setup.clone())
-                .or_insert_with(|| setup.config());
-            let lawful = nth.is_multiple_of(LAWS);
-            let told = std::panic::catch_unwind(|| bench::run(config, &setup, steps, lawful));
-            assert!(told.is_ok(), "the order is {steps:?}, {setup:?}");
-            ran.fetch_add(1, Ordering::Relaxed);
-            held.fetch_add(usize::from(lawful), Ordering::Relaxed);
         });
     };
     thread::scope(|scope| {
@@ -103,39 +164,59 @@ fn run_all(calls: usize, all: impl Fn(&mut dyn FnMut(&[Step])) + Sync) -> usize 
     ran
 }
 
+/// Every order of every subset of what can happen to one call; without
+/// [`every`] a sample of those that are longer than this.
+fn one_call(whole: usize, stride: usize, each: &mut dyn FnMut(&[Step])) {
+    let mut long: usize = 0;
+    orders::of_one_call(&mut Vec::new(), &mut |order| {
+        let is_long = order.len() > whole && !every();
+        long += usize::from(is_long);
+        if !is_long || long.is_multiple_of(stride) {
+            let steps: Vec<Step> = order.iter().map(|event| (0, *event)).collect();
+            each(&steps);
+        }
+    });
+}
+
+/// Every mix of two orders of three events; without [`every`] one of so many.
+fn two_calls(stride: usize, each: &mut dyn FnMut(&[Step])) {
+    let mut at: usize = 0;
+    orders::of_two_calls(&mut |steps| {
+        at += 1;
+        if every() || at.is_multiple_of(stride) {
+            each(steps);
+        }
+    });
+}
+
 // covers: WIRE-PERM-001, WIRE-PERM-002, WIRE-PERM-060, WIRE-PERM-070, WIRE-003, WIRE-007, WIRE-008, WIRE-011, ACC-05, ACC-06, DEC-12, DEC-33, DEC-37, DEC-50
 #[test]
 fn every_order_of_what_can_happen_to_a_question_settles_it_once() {
-    // Every order of every subset; without `every` a sample of the long ones.
-    let (whole, stride) = if every() { (9, 1) } else { (5, 37) };
-    let ran = run_all(1, |each| {
-        let mut long = 0;
-        orders::of_one_call(&mut Vec::new(), &mut |order| {
-            long += usize::from(order.len() > whole);
-            if order.len() <= whole || long % stride == 0 {
-                let steps: Vec<Step> = order.iter().map(|event| (0, *event)).collect();
-                each(&steps);
-            }
-        });
-    });
-    let all = if every() { 205_004 } else { 10_000 };
-    assert!(ran >= all, "{ran}");
+    let ran = run_all(1, &[Via::Programs], |each| one_call(5, 37, each));
+    assert!(ran >= if every() { 205_004 } else { 10_000 }, "{ran}");
+}
+
+// covers: WIRE-PERM-001, WIRE-PERM-002, WIRE-PERM-060, WIRE-003, WIRE-006, WIRE-007, WIRE-008, ACC-05, ACC-06, DEC-33, DEC-37, DEC-50
+#[test]
+fn callbacks_of_the_host_race_like_programs() {
+    let vias = [Via::Callbacks, Via::Both];
+    let ran = run_all(1, &vias, |each| one_call(4, 97, each));
+    assert!(ran >= if every() { 200_000 } else { 3_000 }, "{ran}");
 }
 
 // covers: WIRE-PERM-001, WIRE-PERM-060, WIRE-003, WIRE-011, ACC-05, ACC-06, ACC-12, DEC-12, DEC-26, DEC-37
 #[test]
 fn two_questions_settle_in_every_mix_of_their_events() {
-    let stride = if every() { 1 } else { 499 };
-    let ran = run_all(2, |each| {
-        let mut at = 0;
-        orders::of_two_calls(&mut |steps| {
-            at += 1;
-            if at % stride == 0 {
-                each(steps);
-            }
-        });
-    });
-    assert!(ran >= if every() { 4_000_000 } else { 8_000 }, "{ran}");
+    let ran = run_all(2, &[Via::Programs], |each| two_calls(797, each));
+    assert!(ran >= if every() { 4_000_000 } else { 5_000 }, "{ran}");
+}
+
+// covers: WIRE-PERM-001, WIRE-PERM-060, WIRE-003, WIRE-011, ACC-05, ACC-06, DEC-12, DEC-37
+#[test]
+fn two_questions_with_callbacks_settle_in_every_mix_of_their_events() {
+    let vias = [Via::Callbacks, Via::Both];
+    let ran = run_all(2, &vias, |each| two_calls(1_999, each));
+    assert!(ran >= if every() { 4_000_000 } else { 3_000 }, "{ran}");
 }
 
 /// The count of orders that the full run has, from their number alone.

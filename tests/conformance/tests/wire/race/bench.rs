@@ -2,7 +2,7 @@
 
 use super::oracle::{self, HOOK_DENIES, HOST_DENIES, RAN};
 use super::orders::{Happens, Step};
-use super::{Setup, TOOLS};
+use super::{Setup, TOOLS, Via};
 use agentx_conformance::replay::{Logged, Session};
 use agentx_conformance::session::printed_by_hook;
 use agentx_core::agent::{AgentSession, Config, Input, Output};
@@ -13,6 +13,7 @@ use agentx_core::model::{Delta, ModelOutcome, StopReason};
 use agentx_core::time::Instant;
 use agentx_core::tool::ToolOutcome;
 use agentx_laws::Script;
+use std::sync::Arc;
 
 const PROMPT: &str =
     r#"{"type":"user","message":{"role":"user","content":"go"},"parent_tool_use_id":null}"#;
@@ -24,8 +25,7 @@ const ALLOW: &str = r#"{"behavior":"allow","updatedInput":{}}"#;
 /// `lawful` against the five laws, too.
 pub(super) fn run(config: &Config, setup: &Setup, steps: &[Step], lawful: bool) {
     let mut s = Light::new(config, setup, lawful);
-    let before = |call| setup.hooks[..call].iter().sum();
-    let mut next: Vec<usize> = (0..setup.hooks.len()).map(before).collect();
+    let mut next: Vec<usize> = (0..setup.hooks.len()).map(|n| setup.first(n)).collect();
     let mut said = [None; 2];
     for (call, event) in steps.iter().copied() {
         match event {
@@ -37,7 +37,7 @@ pub(super) fn run(config: &Config, setup: &Setup, steps: &[Step], lawful: bool) 
             Happens::Interrupt => s.line(INTERRUPT),
             Happens::End => s.feed(Input::Eof),
             hook => {
-                s.hook(next[call], report(hook));
+                s.hook(next[call], hook);
                 next[call] += 1;
             }
         }
@@ -64,6 +64,42 @@ fn report(event: Happens) -> HookReport {
     }
 }
 
+/// What the host answers for its callback, beside the request's id.
+fn answer(event: Happens) -> String {
+    let decision = match event {
+        Happens::HookAllows => r#"{"behavior":"allow"}"#.to_string(),
+        Happens::HookDenies => format!(r#"{{"behavior":"deny","message":"{HOOK_DENIES}"}}"#),
+        Happens::HookFails => return r#""subtype":"error","error":"it is gone""#.to_string(),
+        _ => return r#""subtype":"success","response":{}"#.to_string(),
+    };
+    format!(
+        r#""subtype":"success","response":{{"hookSpecificOutput":{{"hookEventName":"PermissionRequest","decision":{decision}}}}}"#
+    )
+}
+
+/// `initialize` with the callbacks of this setup; each goes by its number.
+fn initialize(setup: &Setup) -> String {
+    let group = |call: usize| {
+        let first = setup.first(call);
+        let ids = first..first + setup.hooks[call].callbacks;
+        let ids: Vec<String> = ids.map(|id| format!("{:?}", id.to_string())).collect();
+        let (tool, ids) = (TOOLS[call], ids.join(","));
+        format!(r#"{{"matcher":"{tool}","hookCallbackIds":[{ids}]}}"#)
+    };
+    let groups: Vec<String> = (0..setup.hooks.len()).map(group).collect();
+    format!(
+        r#"{{"type":"control_request","request_id":"init","request":{{"subtype":"initialize","hooks":{{"PermissionRequest":[{}]}}}}}}"#,
+        groups.join(",")
+    )
+}
+
+/// Who runs a hook.
+enum By {
+    Program(EffectId),
+    /// The host, under this request.
+    Host(String),
+}
+
 struct Light {
     session: AgentSession,
     /// What was fed, where it is to be played again.
@@ -72,7 +108,8 @@ struct Light {
     /// Questions in order: the request's id and the call's.
     questions: Vec<(String, String)>,
     open: Vec<(EffectId, Request)>,
-    hooks: Vec<EffectId>,
+    /// Who runs the hooks, by their number.
+    hooks: Vec<By>,
     /// How records call the hooks.
     hook_ids: Vec<String>,
     ended: bool,
@@ -92,8 +129,16 @@ impl Light {
             ended: false,
         };
         light.drain();
+        if setup.via != Via::Programs {
+            light.line(&initialize(setup));
+            if setup.hooks.iter().any(|of| of.callbacks > 0) {
+                light.resolve_patterns();
+            }
+        }
         light.line(PROMPT);
-        let (id, _) = light.open[0];
+        let [(id, Request::Model(_))] = light.open[..] else {
+            panic!("the model is asked: {:?}", light.open)
+        };
         light.told.clear();
         for (index, tool) in (0..).zip(&TOOLS[..setup.hooks.len()]) {
             let start = Delta::CallStart {
@@ -132,10 +177,31 @@ impl Light {
         ));
     }
 
-    /// A hook ends; after the session nobody is there to be told.
-    fn hook(&mut self, nth: usize, report: HookReport) {
-        if !self.ended {
-            self.feed(Input::Done(self.hooks[nth], Answer::Hook(report)));
+    /// Every pattern of these sessions is the name of a tool.
+    fn resolve_patterns(&mut self) {
+        let [(id, Request::Match(matching))] = &self.open[..] else {
+            panic!("patterns are to be resolved: {:?}", self.open)
+        };
+        let names = matching.patterns.iter();
+        let names = names.map(|pattern| Ok([Arc::clone(pattern)].into()));
+        let (id, names) = (*id, names.collect());
+        self.feed(Input::Done(id, Answer::Matched(names)));
+    }
+
+    /// A hook ends; after the session nobody is there to be told. A host says it
+    /// twice.
+    fn hook(&mut self, number: usize, event: Happens) {
+        match &self.hooks[number] {
+            By::Program(_) if self.ended => {}
+            By::Program(id) => self.feed(Input::Done(*id, Answer::Hook(report(event)))),
+            By::Host(id) => {
+                let answer = answer(event);
+                let line = format!(
+                    r#"{{"type":"control_response","response":{{"request_id":"{id}",{answer}}}}}"#
+                );
+                self.line(&line);
+                self.line(&line);
+            }
         }
     }
 
@@ -171,7 +237,8 @@ impl Light {
                 }
                 Output::Start(id, request) => {
                     match &request {
-                        Request::Hook(_) => self.hooks.push(id),
+                        Request::Hook(_) => self.hooks.push(By::Program(id)),
+                        Request::Match(_) => {}
                         Request::Tool(tool) => self.told.push(format!("run {}", tool.call.id)),
                         Request::Model(_) => self.told.push("model".to_string()),
                         other => panic!("nobody asked for {other:?}"),
@@ -198,16 +265,22 @@ impl Light {
             Request::Tool(tool) => format!("stop {}", tool.call.id),
             Request::Model(_) => "stop model".to_string(),
             _ => {
-                let nth = self.hooks.iter().position(|hook| *hook == id);
+                let is = |hook: &By| matches!(hook, By::Program(of) if *of == id);
+                let nth = self.hooks.iter().position(is);
                 format!("stop hook {}", nth.expect("a hook"))
             }
         });
     }
 
-    /// The call that a request was about.
-    fn asked(&self, request: &str) -> &str {
-        let known = self.questions.iter().find(|(id, _)| id == request);
-        &known.expect("a question").1
+    /// What a request was about: a call or a hook.
+    fn asked(&self, request: &str) -> String {
+        let mut questions = self.questions.iter();
+        if let Some((_, call)) = questions.find(|(id, _)| id == request) {
+            return call.clone();
+        }
+        let is = |hook: &By| matches!(hook, By::Host(of) if of == request);
+        let number = self.hooks.iter().position(is);
+        format!("hook {}", number.expect("a request of the session"))
     }
 
     /// The number of a hook.
@@ -245,6 +318,11 @@ impl Light {
                 other => other.to_string(),
             },
             "assistant" => format!("call {}", after(r#""type":"tool_use","id":""#)),
+            "control_request" if record.contains(r#""subtype":"hook_callback""#) => {
+                let id = after(r#""request_id":""#).to_string();
+                self.hooks.push(By::Host(id));
+                format!("call back {}", after(r#""callback_id":""#))
+            }
             "control_request" => {
                 let call = after(r#""tool_use_id":""#).to_string();
                 let id = after(r#""request_id":""#).to_string();
@@ -257,6 +335,7 @@ impl Light {
             }
             "control_response" => match after(r#""request_id":""#) {
                 "i" => "acknowledged".to_string(),
+                "init" => return,
                 id => format!("echo {}", self.asked(id)),
             },
             "user" if record.contains(r#""isReplay":true"#) => return,

@@ -16,6 +16,7 @@ pub(super) const HOST_DENIES: &str = "the host denies";
 pub(super) const HOOK_DENIES: &str = "the hook denies";
 const HOOK_FAILED: &str =
     "Tool permission request failed: a PermissionRequest hook failed: it is gone";
+const CALLBACK_FAILED: &str = "Tool permission request failed: a PermissionRequest hook failed: the host answered with an error: it is gone";
 const CANCELLED: &str = "Cancelled: the turn was interrupted before this call finished.";
 const CLOSED: &str =
     "Tool permission request failed: the permission stream closed before an answer came.";
@@ -39,6 +40,8 @@ struct Call {
 struct Hook {
     number: usize,
     call: usize,
+    /// Whether the host runs it.
+    by_host: bool,
 }
 
 struct Oracle<'a> {
@@ -93,10 +96,19 @@ impl<'a> Oracle<'a> {
             oracle.say(format!("requires_action t{}", call + 1));
             oracle.say(format!("ask t{}", call + 1));
             oracle.next.push(oracle.hooks.len());
-            for _ in 0..*hooks {
+            for nth in 0..hooks.all() {
                 let number = oracle.hooks.len();
+                let by_host = nth < hooks.callbacks;
                 oracle.say(format!("hook {number} starts"));
-                oracle.hooks.push(Hook { number, call });
+                if by_host {
+                    oracle.say(format!("call back {number}"));
+                }
+                let hook = Hook {
+                    number,
+                    call,
+                    by_host,
+                };
+                oracle.hooks.push(hook);
             }
         }
         oracle
@@ -128,7 +140,10 @@ impl<'a> Oracle<'a> {
         let Some(at) = runs else {
             return;
         };
-        self.hooks.remove(at);
+        let by_host = self.hooks.remove(at).by_host;
+        if by_host && self.setup.replay {
+            self.say(format!("echo hook {number}"));
+        }
         let end = if event == Happens::HookFails {
             "error"
         } else {
@@ -141,12 +156,13 @@ impl<'a> Oracle<'a> {
         }
         let denial = match event {
             Happens::HookDenies => Some(HOOK_DENIES),
+            Happens::HookFails if by_host => Some(CALLBACK_FAILED),
             Happens::HookFails => Some(HOOK_FAILED),
             _ => None,
         };
         of.agree += usize::from(denial.is_none());
         of.allowed |= event == Happens::HookAllows;
-        if denial.is_some() || (of.allowed && of.agree == self.setup.hooks[call]) {
+        if denial.is_some() || (of.allowed && of.agree == self.setup.hooks[call].all()) {
             self.say(format!("cancel t{}", call + 1));
             self.decide(call, denial);
         }
@@ -187,8 +203,14 @@ impl<'a> Oracle<'a> {
 
     fn interrupt(&mut self) {
         let open = self.open();
-        for call in &open {
-            self.say(format!("cancel t{}", call + 1));
+        // Whatever the host was asked, in the order in which it was.
+        for call in 0..self.calls.len() {
+            if open.contains(&call) {
+                self.say(format!("cancel t{}", call + 1));
+            }
+            for number in self.asked_of_host(call) {
+                self.say(format!("cancel hook {number}"));
+            }
         }
         self.say("acknowledged");
         if !open.is_empty() {
@@ -205,15 +227,16 @@ impl<'a> Oracle<'a> {
                 self.say(format!("stop t{}", call + 1));
             }
         }
-        // Those that the turn waited for; others run on.
-        let stops = |hook: &Hook| open.contains(&hook.call);
-        let (stopped, left) = core::mem::take(&mut self.hooks)
+        // Those that the turn waited for, and those of the host; other programs run on.
+        let stops = |hook: &Hook| hook.by_host || open.contains(&hook.call);
+        let (stopped, left): (Vec<Hook>, _) = core::mem::take(&mut self.hooks)
             .into_iter()
             .partition(stops);
         self.hooks = left;
-        let stopped: Vec<Hook> = stopped;
         for hook in stopped {
-            self.say(format!("stop hook {}", hook.number));
+            if !hook.by_host {
+                self.say(format!("stop hook {}", hook.number));
+            }
             self.say(format!("hook {} ends: cancelled", hook.number));
         }
         for call in unsettled {
@@ -229,17 +252,30 @@ impl<'a> Oracle<'a> {
         self.say("idle");
     }
 
-    /// The end of the input denies what is open, of which then none is left.
+    fn asked_of_host(&self, call: usize) -> Vec<usize> {
+        let asked = |hook: &&Hook| hook.by_host && hook.call == call;
+        let asked = self.hooks.iter().filter(asked);
+        asked.map(|hook| hook.number).collect()
+    }
+
+    /// The end of the input fails what the host was asked, in the order in which
+    /// it was, and so denies what is open; none of it is left.
     fn end(&mut self) {
         let open = self.open();
-        if !open.is_empty() {
-            self.say("running");
+        for call in 0..self.calls.len() {
+            if open.contains(&call) {
+                if open.first() == Some(&call) {
+                    self.say("running");
+                }
+                self.denied += 1;
+                self.settle(call, CLOSED);
+                self.advance();
+            }
+            for number in self.asked_of_host(call) {
+                self.say(format!("hook {number} ends: error"));
+            }
         }
-        for call in open {
-            self.denied += 1;
-            self.settle(call, CLOSED);
-            self.advance();
-        }
+        self.hooks.retain(|hook| !hook.by_host);
     }
 
     /// The input ends, then what is open, the oldest first.

@@ -1,0 +1,328 @@
+//! What a callback of the host answers: the form of the official clients, read
+//! into the same [`HookOutput`] (configuration, "hook command").
+//!
+//! Members that are not known change nothing, as with these clients. A member
+//! that is known and cannot be understood is a failure of the callback, so that a
+//! misspelled denial never passes.
+
+use super::output::{HookLeave, updated_input, updates};
+use super::{Decision, HookEvent, HookFault, HookOutput};
+use crate::json::{Object, RawJson, ScanLimits, Scanner, Value};
+use alloc::string::String;
+
+/// What is expected of a flag.
+const FLAG: &str = "true or false";
+
+impl HookOutput {
+    /// Reads the payload of a success; `{}` decides nothing.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the answer, which then counts as a failure of the hook.
+    pub fn of_callback(event: HookEvent, payload: Option<&RawJson>) -> Result<Self, HookFault> {
+        let payload = payload.ok_or(HookFault::NoPayload)?;
+        let mut scanner = Scanner::new();
+        let answer = scanner
+            .scan(payload.as_str().as_bytes(), &ScanLimits::DEFAULT)
+            .ok()
+            .and_then(Value::as_object)
+            .ok_or(HookFault::NoPayload)?;
+        let mut output = match answer.get("hookSpecificOutput") {
+            None => Self::default(),
+            Some(specific) => {
+                let expected = HookFault::Member("hookSpecificOutput", "an object");
+                specific_output(event, specific.as_object().ok_or(expected)?)?
+            }
+        };
+        let reason = text(answer, "reason")?.unwrap_or_default();
+        output.take_if_stronger(decision(event, answer, reason)?);
+        output.notice = text(answer, "systemMessage")?.filter(|text| !text.trim().is_empty());
+        if flag(answer, "continue")? == Some(false) {
+            let reason = text(answer, "stopReason")?.unwrap_or_default();
+            if event.failure_denies() {
+                output.take_if_stronger(Decision::Deny(reason.clone()));
+            }
+            output.halt = Some(reason);
+        }
+        // One that goes on by itself has said all that counts.
+        flag(answer, "async")?;
+        Ok(output)
+    }
+
+    fn take_if_stronger(&mut self, decision: Decision) {
+        if decision.rank() > self.decision.rank() {
+            self.decision = decision;
+        }
+    }
+}
+
+/// `decision` beside everything else. Of its two words `approve` is about calls
+/// that were not judged yet, and nothing anywhere else.
+fn decision(event: HookEvent, answer: Object<'_>, reason: String) -> Result<Decision, HookFault> {
+    Ok(match text(answer, "decision")?.as_deref() {
+        None => Decision::Pass,
+        Some("block") => Decision::Deny(reason),
+        Some("approve") if event == HookEvent::PreToolUse => Decision::Allow(HookLeave(())),
+        Some("approve") => Decision::Pass,
+        Some(_) => return Err(HookFault::Member("decision", "one of approve, block")),
+    })
+}
+
+/// What is special to the event.
+fn specific_output(event: HookEvent, of: Object<'_>) -> Result<HookOutput, HookFault> {
+    if text(of, "hookEventName")?.as_deref() != Some(event.as_str()) {
+        return Err(HookFault::Member("hookEventName", "that of the event"));
+    }
+    let context = text(of, "additionalContext")?.filter(|text| !text.trim().is_empty());
+    let mut output = match event {
+        HookEvent::PreToolUse => HookOutput {
+            decision: permission(of)?,
+            updated_input: updated_input(of)?,
+            ..HookOutput::default()
+        },
+        HookEvent::PermissionRequest => answer_to_question(of)?,
+        HookEvent::PostToolUse => {
+            let result = of.get("updatedToolOutput");
+            let result = result.or_else(|| of.get("updatedMCPToolOutput"));
+            HookOutput {
+                result: result.map(RawJson::from_value),
+                ..HookOutput::default()
+            }
+        }
+        // What is said to the model here is said for it to act on.
+        HookEvent::Stop => HookOutput {
+            go_on: context.is_some(),
+            ..HookOutput::default()
+        },
+        HookEvent::UserPromptSubmit
+        | HookEvent::PreCompact
+        | HookEvent::SessionStart
+        | HookEvent::SessionEnd => HookOutput::default(),
+    };
+    output.context = context;
+    Ok(output)
+}
+
+fn permission(of: Object<'_>) -> Result<Decision, HookFault> {
+    let reason = text(of, "permissionDecisionReason")?.unwrap_or_default();
+    Ok(match text(of, "permissionDecision")?.as_deref() {
+        None => Decision::Pass,
+        Some("allow") => Decision::Allow(HookLeave(())),
+        Some("ask") => Decision::Ask(reason),
+        Some("deny") => Decision::Deny(reason),
+        Some(_) => {
+            let expected = "one of allow, deny, ask";
+            return Err(HookFault::Member("permissionDecision", expected));
+        }
+    })
+}
+
+/// `decision` of a hook that was told of a question: like the answer of a host.
+fn answer_to_question(of: Object<'_>) -> Result<HookOutput, HookFault> {
+    let decision = of.get("decision").and_then(Value::as_object);
+    let decision = decision.ok_or(HookFault::Member("decision", "an object"))?;
+    match text(decision, "behavior")?.as_deref() {
+        Some("allow") => Ok(HookOutput {
+            decision: Decision::Allow(HookLeave(())),
+            updated_input: updated_input(decision)?,
+            updates: updates(decision)?,
+            ..HookOutput::default()
+        }),
+        Some("deny") => Ok(HookOutput {
+            decision: Decision::Deny(text(decision, "message")?.unwrap_or_default()),
+            interrupt: flag(decision, "interrupt")?.unwrap_or_default(),
+            ..HookOutput::default()
+        }),
+        _ => Err(HookFault::Member("behavior", "one of allow, deny")),
+    }
+}
+
+/// A text; half a surrogate pair in it counts as U+FFFD (DEC-04).
+fn text(of: Object<'_>, name: &'static str) -> Result<Option<String>, HookFault> {
+    let Some(value) = of.get(name) else {
+        return Ok(None);
+    };
+    let text = value.as_str().ok_or(HookFault::Member(name, "a text"))?;
+    Ok(Some(text.decode_lossy().into_owned()))
+}
+
+fn flag(of: Object<'_>, name: &'static str) -> Result<Option<bool>, HookFault> {
+    let Some(value) = of.get(name) else {
+        return Ok(None);
+    };
+    let flag = value.as_bool().ok_or(HookFault::Member(name, FLAG))?;
+    Ok(Some(flag))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString as _;
+
+    const LEAVE: Decision = Decision::Allow(HookLeave(()));
+
+    fn read(event: HookEvent, payload: &str) -> Result<HookOutput, String> {
+        let payload = RawJson::parse(payload).unwrap();
+        HookOutput::of_callback(event, Some(&payload)).map_err(|fault| fault.to_string())
+    }
+
+    fn decision_of(event: HookEvent, payload: &str) -> Decision {
+        read(event, payload).unwrap().decision
+    }
+
+    fn deny(reason: &str) -> Decision {
+        Decision::Deny(reason.to_string())
+    }
+
+    #[test]
+    fn an_empty_object_and_members_that_are_not_known_decide_nothing() {
+        for event in HookEvent::ALL {
+            for payload in [
+                "{}",
+                r#"{"async":true,"asyncTimeout":5}"#,
+                r#"{"continue":true,"suppressOutput":true,"stopReason":"x","permissionDecision":"allow"}"#,
+            ] {
+                let output = read(*event, payload).unwrap();
+                assert_eq!(output, HookOutput::default(), "{payload}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_call_is_decided_by_either_form_and_the_stronger_word_counts() {
+        let special = |decision: &str| {
+            alloc::format!(
+                r#"{{"hookSpecificOutput":{{"hookEventName":"PreToolUse","permissionDecision":"{decision}","permissionDecisionReason":"r"}}}}"#
+            )
+        };
+        let pre = |payload: &str| decision_of(HookEvent::PreToolUse, payload);
+        assert_eq!(pre(&special("allow")), LEAVE);
+        assert_eq!(pre(&special("ask")), Decision::Ask("r".to_string()));
+        assert_eq!(pre(&special("deny")), deny("r"));
+        assert_eq!(pre(r#"{"decision":"approve"}"#), LEAVE);
+        assert_eq!(pre(r#"{"decision":"block","reason":"no"}"#), deny("no"));
+        let both = special("allow").replacen('{', r#"{"decision":"block","reason":"no","#, 1);
+        assert_eq!(pre(&both), deny("no"));
+        let both = special("deny").replacen('{', r#"{"decision":"approve","#, 1);
+        assert_eq!(pre(&both), deny("r"));
+        for event in [HookEvent::PermissionRequest, HookEvent::PostToolUse] {
+            assert_eq!(
+                decision_of(event, r#"{"decision":"approve"}"#),
+                Decision::Pass
+            );
+        }
+    }
+
+    #[test]
+    fn a_question_is_answered_as_a_host_answers_it() {
+        let read = |decision: &str| {
+            let payload = alloc::format!(
+                r#"{{"hookSpecificOutput":{{"hookEventName":"PermissionRequest","decision":{decision}}}}}"#
+            );
+            read(HookEvent::PermissionRequest, &payload)
+        };
+        let allowed = read(r#"{"behavior":"allow","updatedInput":{"a":1}}"#).unwrap();
+        assert_eq!(allowed.decision, LEAVE);
+        assert_eq!(allowed.updated_input.unwrap().as_str(), r#"{"a":1}"#);
+        let denied = read(r#"{"behavior":"deny","message":"no","interrupt":true}"#).unwrap();
+        assert_eq!((denied.decision, denied.interrupt), (deny("no"), true));
+        for (decision, fault) in [
+            ("null", "its decision is not an object"),
+            ("{}", "its behavior is not one of allow, deny"),
+            (
+                r#"{"behavior":"Allow"}"#,
+                "its behavior is not one of allow, deny",
+            ),
+            (
+                r#"{"behavior":"allow","updatedInput":null}"#,
+                "its updatedInput is not an object",
+            ),
+            (
+                r#"{"behavior":"deny","interrupt":1}"#,
+                "its interrupt is not true or false",
+            ),
+        ] {
+            assert_eq!(read(decision), Err(fault.to_string()), "{decision}");
+        }
+    }
+
+    // covers: DEC-33, WIRE-PERM-002
+    #[test]
+    fn what_is_not_understood_is_a_failure_with_its_reason() {
+        let fault = HookOutput::of_callback(HookEvent::Stop, None).unwrap_err();
+        assert_eq!(fault.to_string(), "its answer is no JSON object");
+        for (payload, fault) in [
+            ("[]", "its answer is no JSON object"),
+            ("\"allow\"", "its answer is no JSON object"),
+            (r#"{"continue":"no"}"#, "its continue is not true or false"),
+            (r#"{"async":1}"#, "its async is not true or false"),
+            (
+                r#"{"decision":"allow"}"#,
+                "its decision is not one of approve, block",
+            ),
+            (r#"{"decision":null}"#, "its decision is not a text"),
+            (
+                r#"{"decision":"block","reason":7}"#,
+                "its reason is not a text",
+            ),
+            (
+                r#"{"continue":false,"stopReason":[]}"#,
+                "its stopReason is not a text",
+            ),
+            (r#"{"systemMessage":{}}"#, "its systemMessage is not a text"),
+            (
+                r#"{"hookSpecificOutput":7}"#,
+                "its hookSpecificOutput is not an object",
+            ),
+            (
+                r#"{"hookSpecificOutput":{"permissionDecision":"deny"}}"#,
+                "its hookEventName is not that of the event",
+            ),
+            (
+                r#"{"hookSpecificOutput":{"hookEventName":"Stop"}}"#,
+                "its hookEventName is not that of the event",
+            ),
+            (
+                r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"Deny"}}"#,
+                "its permissionDecision is not one of allow, deny, ask",
+            ),
+            (
+                r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"defer"}}"#,
+                "its permissionDecision is not one of allow, deny, ask",
+            ),
+            (
+                r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":[]}}"#,
+                "its updatedInput is not an object",
+            ),
+            (
+                r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","additionalContext":1}}"#,
+                "its additionalContext is not a text",
+            ),
+        ] {
+            let read = read(HookEvent::PreToolUse, payload);
+            assert_eq!(read, Err(fault.to_string()), "{payload}");
+        }
+    }
+
+    #[test]
+    fn a_turn_is_ended_by_continue_false_and_kept_going_by_a_context() {
+        let halts = r#"{"continue":false,"stopReason":"enough"}"#;
+        for event in HookEvent::ALL {
+            let output = read(*event, halts).unwrap();
+            assert_eq!(output.halt.as_deref(), Some("enough"));
+            let denies = output.decision == deny("enough");
+            assert_eq!(denies, event.failure_denies(), "{event:?}");
+        }
+        let stop = r#"{"hookSpecificOutput":{"hookEventName":"Stop","additionalContext":"look"}}"#;
+        let output = read(HookEvent::Stop, stop).unwrap();
+        assert_eq!(
+            (output.context.as_deref(), output.go_on),
+            (Some("look"), true)
+        );
+        let post = r#"{"systemMessage":"m","hookSpecificOutput":{"hookEventName":"PostToolUse",
+            "additionalContext":"c","updatedToolOutput":"other"}}"#;
+        let output = read(HookEvent::PostToolUse, post).unwrap();
+        assert_eq!((output.notice.as_deref(), output.go_on), (Some("m"), false));
+        assert_eq!(output.result.unwrap().as_str(), "\"other\"");
+    }
+}
