@@ -35,14 +35,14 @@ pub(super) fn run(config: &Config, setup: &Setup, steps: &[Step], lawful: bool) 
             }
             Happens::HostAgain => s.host(call, said[call].expect("an answer to repeat")),
             Happens::Interrupt => s.line(INTERRUPT),
-            Happens::End => s.feed(Input::Eof),
+            Happens::End => s.end(),
             hook => {
                 s.hook(next[call], hook);
                 next[call] += 1;
             }
         }
     }
-    s.finish(steps.iter().any(|(_, event)| *event == Happens::End));
+    s.finish();
     assert_eq!(s.told, oracle::tell(setup, steps));
     assert_eq!(s.session.pending_requests(), 0, "no waiter is left");
     assert!(s.open.is_empty(), "no effect is left");
@@ -112,6 +112,8 @@ struct Light {
     hooks: Vec<By>,
     /// How records call the hooks.
     hook_ids: Vec<String>,
+    /// Whether the input has ended.
+    silent: bool,
     ended: bool,
 }
 
@@ -126,6 +128,7 @@ impl Light {
             open: Vec::new(),
             hooks: Vec::new(),
             hook_ids: Vec::new(),
+            silent: false,
             ended: false,
         };
         light.drain();
@@ -162,6 +165,11 @@ impl Light {
         self.drain();
     }
 
+    fn end(&mut self) {
+        self.silent = true;
+        self.feed(Input::Eof);
+    }
+
     fn line(&mut self, line: &str) {
         self.feed(Input::Bytes(format!("{line}\n").as_bytes()));
     }
@@ -189,11 +197,12 @@ impl Light {
     }
 
     /// A hook ends; after the session nobody is there to be told. A host says it
-    /// twice.
+    /// twice, and nothing behind its last word.
     fn hook(&mut self, number: usize, event: Happens) {
         match &self.hooks[number] {
             By::Program(_) if self.ended => {}
             By::Program(id) => self.feed(Input::Done(*id, Answer::Hook(report(event)))),
+            By::Host(_) if self.silent => {}
             By::Host(id) => {
                 let answer = answer(event);
                 let line = format!(
@@ -211,9 +220,9 @@ impl Light {
     }
 
     /// Ends the input and what is open, the oldest first.
-    fn finish(&mut self, ended: bool) {
-        if !ended {
-            self.feed(Input::Eof);
+    fn finish(&mut self) {
+        if !self.silent {
+            self.end();
         }
         while let Some((id, request)) = self.open.first().cloned() {
             match request {
