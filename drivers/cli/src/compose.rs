@@ -43,6 +43,8 @@ pub(crate) struct Parts<'a> {
     pub(crate) script: Option<String>,
     /// Working directory, absolute.
     pub(crate) cwd: String,
+    /// What the model is told first, if anything.
+    pub(crate) system: Option<Arc<str>>,
     /// Permission mode at the start.
     pub(crate) permission_mode: PermissionMode,
     /// Whether a host is there to be asked; else a question is a denial.
@@ -122,7 +124,7 @@ impl Parts<'_> {
             provider: self.selected()?,
             initialize: self.initialize()?,
             tools: self.offered().into(),
-            system: Some(system_prompt(&self.cwd).into()),
+            system: self.system.clone(),
             permission_mode: self.permission_mode,
             settings: self.standing.layers.clone(),
             directories: self.standing.directories.clone(),
@@ -149,8 +151,14 @@ impl Parts<'_> {
         let builtin = agentx_tools::builtin_specs();
         let mut tools = self.tools.specs();
         tools.retain(|spec| {
-            self.standing.tools.offers(&spec.name)
-                || !builtin.iter().any(|known| known.name == spec.name)
+            let chosen = self.standing.tools.offers(&spec.name)
+                || !builtin.iter().any(|known| known.name == spec.name);
+            chosen
+                && !self
+                    .standing
+                    .withheld
+                    .iter()
+                    .any(|name| **name == *spec.name)
         });
         tools
     }
@@ -251,7 +259,8 @@ fn reasoning(
     }
 }
 
-fn system_prompt(cwd: &str) -> String {
+/// What we tell the model first.
+pub(crate) fn system_prompt(cwd: &str) -> String {
     format!(
         "You are AgentX, an agent that works for its user through tools, on files and programs \
          of their machine ({os}). The working directory is {cwd}. Look before you change \

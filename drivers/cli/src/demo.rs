@@ -9,8 +9,8 @@ mod folder;
 mod host;
 mod transcript;
 
-use crate::compose::Parts;
-use crate::options::OutputFormat;
+use crate::compose::{self, Parts};
+use crate::options::{Debugging, OutputFormat};
 use crate::persistence::Persistence;
 use crate::refusal::Refusal;
 use crate::session;
@@ -49,7 +49,7 @@ const FACTS: FileFacts = FileFacts {
 ///
 /// Without a temporary folder to play in.
 pub(crate) fn run(output: OutputFormat) -> Result<u8, Refusal> {
-    session::start()?;
+    session::start(&Debugging::default())?;
     let folder = Folder::create()?;
     let registry = Registry::parse(REGISTRY.as_bytes(), &FACTS)?;
     // Tools keep out of the user's home folder here as well, where there is one.
@@ -60,6 +60,7 @@ pub(crate) fn run(output: OutputFormat) -> Result<u8, Refusal> {
         effort: None,
         script: Some(SCRIPT.to_owned()),
         cwd: folder.name().to_owned(),
+        system: Some(compose::system_prompt(folder.name()).into()),
         permission_mode: PermissionMode::Default,
         host_answers: true,
         max_turns: None,

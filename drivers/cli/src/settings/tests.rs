@@ -37,6 +37,8 @@ impl Machine {
             policy: &self.path("etc/policy.json"),
             flag,
             trusted,
+            sources: &SettingSource::ALL,
+            hosted: false,
             keys: &Guard::default(),
         };
         places.load().map_err(|refusal| refusal.to_string())
