@@ -43,6 +43,8 @@ pub(crate) struct Parts<'a> {
     pub(crate) script: Option<String>,
     /// Working directory, absolute.
     pub(crate) cwd: String,
+    /// Which control operations are installed.
+    pub(crate) profile: Profile,
     /// What the model is told first, if anything.
     pub(crate) system: Option<Arc<str>>,
     /// Permission mode at the start.
@@ -118,7 +120,7 @@ impl Parts<'_> {
         let routes = self.registry.routing_values().map(str::to_owned);
         Ok(Config {
             seed: Seed(random()?),
-            profile: Profile::Standalone,
+            profile: self.profile.clone(),
             session_id: None,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             cwd: self.cwd.clone(),

@@ -15,6 +15,7 @@ use crate::persistence::Persistence;
 use crate::refusal::Refusal;
 use crate::session;
 use crate::settings::Standing;
+use agentx_core::agent::Profile;
 use agentx_core::schema::permission::PermissionMode;
 use agentx_providers::registry::{FileFacts, Registry};
 use agentx_pump::world::Stdio;
@@ -60,6 +61,7 @@ pub(crate) fn run(output: OutputFormat) -> Result<u8, Refusal> {
         effort: None,
         script: Some(SCRIPT.to_owned()),
         cwd: folder.name().to_owned(),
+        profile: Profile::Standalone,
         system: Some(compose::system_prompt(folder.name()).into()),
         permission_mode: PermissionMode::Default,
         host_answers: true,

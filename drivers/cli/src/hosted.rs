@@ -10,10 +10,12 @@ use crate::compose;
 use crate::options::{Base, Plan, SystemPrompt};
 use crate::refusal::Refusal;
 use crate::structured;
+use agentx_core::agent::{Profile, Reference, StateRecords};
 use agentx_core::guard::Guard;
 use agentx_providers::registry::Entry;
 use servers::Servers;
-use std::ffi::OsString;
+use std::env;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -30,6 +32,8 @@ const NO_THINKING: &str = "none";
 /// own options say.
 #[derive(Debug)]
 pub(crate) struct Hosted {
+    /// Which control operations are installed, and what goes with them.
+    pub(crate) profile: Profile,
     /// What the model is told first, if anything.
     pub(crate) system: Option<Arc<str>>,
     /// The effort it is asked for.
@@ -56,6 +60,7 @@ impl Hosted {
         let told = plan.effort.as_deref();
         let Some(asked) = &plan.reference else {
             return Ok(Self {
+                profile: Profile::Standalone,
                 system: Some(own.into()),
                 effort: entry.effort(told)?,
                 asks: true,
@@ -69,7 +74,15 @@ impl Hosted {
         for note in notes.chain(note) {
             crate::complain(keys.redact(note));
         }
+        let profile = Profile::Reference(Reference {
+            states: state_records(env::var_os),
+            may_bypass_permissions: asked.allow_bypass,
+            await_initialize: asked.await_initialize,
+            sdk_servers: servers.in_host,
+            ..Reference::default()
+        });
         Ok(Self {
+            profile,
             system,
             effort,
             asks: asked.ask_host,
@@ -158,8 +171,22 @@ fn read_text(path: &Path) -> Result<String, String> {
     })
 }
 
-/// Whether a variable is there and says yes.
-fn says_yes(value: Option<OsString>) -> bool {
+/// Which state records the host wants, as its variables tell (DEC-12). A variable
+/// that is blank, or says no, is taken for one that is not there.
+fn state_records(variable: impl Fn(&'static str) -> Option<OsString>) -> StateRecords {
+    let set = |name| says_yes(variable(name).as_deref());
+    if set("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS") {
+        StateRecords::Plain
+    } else if set("CLAUDE_CODE_SDK_READS_SESSION_STATE") {
+        StateRecords::HostOnly
+    } else if set("CLAUDE_CODE_ENTRYPOINT") {
+        StateRecords::Off
+    } else {
+        StateRecords::Plain
+    }
+}
+
+fn says_yes(value: Option<&OsStr>) -> bool {
     let no = ["", "0", "false", "no", "off"];
     value.is_some_and(|value| {
         let word = value.to_string_lossy().trim().to_ascii_lowercase();

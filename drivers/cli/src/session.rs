@@ -12,7 +12,7 @@ use crate::prompt;
 use crate::refusal::Refusal;
 use crate::settings::{self, Places, Standing, Store};
 use crate::structured;
-use agentx_core::agent::AgentSession;
+use agentx_core::agent::{AgentSession, Profile};
 use agentx_core::guard::Guard;
 use agentx_core::schema::permission::PermissionMode;
 use agentx_providers::registry::{Entry, Registry};
@@ -60,6 +60,12 @@ pub(crate) fn run(options: Options) -> Result<u8, Refusal> {
         persistence,
         script: script.map(|name| home.script(name)).transpose()?,
         cwd,
+        // The interface at a terminal is a host of our own kind.
+        profile: if interactive {
+            Profile::Standalone
+        } else {
+            hosted.profile
+        },
         system: hosted.system,
         permission_mode: plan
             .permission_mode
