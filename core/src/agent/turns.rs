@@ -70,7 +70,10 @@ pub(super) const CANCELLED: &str = "Cancelled: the turn was interrupted before t
 impl AgentSession {
     /// Whether a prompt has to wait.
     pub(super) fn is_busy(&self) -> bool {
-        self.turn.is_some() || self.flushing.is_some() || self.hooks_hold_prompts()
+        self.turn.is_some()
+            || self.flushing.is_some()
+            || self.hooks_hold_prompts()
+            || self.awaits_initialize()
     }
 
     /// Whether the first turn waits until the host has said what it brings. A host
@@ -85,7 +88,6 @@ impl AgentSession {
     /// Starts the next prompt once nothing runs.
     pub(super) fn next_turn(&mut self) {
         while !self.is_busy()
-            && !self.awaits_initialize()
             && matches!(self.stage, Stage::Open | Stage::Ended)
             && let Some(prompt) = self.queue.pop()
         {

@@ -19,7 +19,7 @@ const DEBUG: &str = "debug";
 /// A text that is no filter; a file that cannot be written.
 pub(crate) fn start(filter: Option<&str>, asked: &Debugging) -> Result<(), Refusal> {
     let filter = filter.filter(|filter| !filter.trim().is_empty());
-    let Some(filter) = filter.or(asked.on.then_some(DEBUG)) else {
+    let Some(filter) = filter.or_else(|| asked.on.then_some(DEBUG)) else {
         return Ok(());
     };
     let filter = EnvFilter::try_new(filter)

@@ -80,7 +80,7 @@ Files:
 
 Environment:
   AGENTX_HOME      Absolute path of the home folder [default: ~/.agentx]
-  AGENTX_PROFILE   As --profile
+  AGENTX_PROFILE   As --profile; without both, the name claude means reference
   AGENTX_LOG       Filter for logs on stderr, such as `debug`
 
 Exit status:

@@ -8,6 +8,7 @@ mod endings;
 mod framing;
 mod hooks;
 mod interrupt;
+mod launch;
 mod money;
 mod names;
 mod network;

@@ -238,7 +238,7 @@ fn every_value_is_taken_in_both_spellings() {
 #[test]
 fn every_option_of_this_profile_stands_in_the_table() {
     let grammar = command(<crate::options::Options as clap::CommandFactory>::command());
-    grammar.clone().debug_assert();
+    grammar.debug_assert();
     let tabled: Vec<&str> = VALUED
         .iter()
         .map(|row| row.0)
