@@ -5,7 +5,7 @@ use super::queue::Prompt;
 use super::storing::{Held, NOT_STORED};
 use super::submissions::Submission;
 use super::tasks::Beat;
-use super::{AgentSession, Event, Handshake, Output, Stage, TurnReport};
+use super::{AgentSession, Event, Output, Stage, TurnReport};
 use super::{partial, records};
 use crate::agent_loop::{FinishedBlock, LoopInput, Step, Streamed, TurnEnd, TurnOutcome};
 use crate::effect::{EffectId, Request, Verdict};
@@ -70,19 +70,7 @@ pub(super) const CANCELLED: &str = "Cancelled: the turn was interrupted before t
 impl AgentSession {
     /// Whether a prompt has to wait.
     pub(super) fn is_busy(&self) -> bool {
-        self.turn.is_some()
-            || self.flushing.is_some()
-            || self.hooks_hold_prompts()
-            || self.awaits_initialize()
-    }
-
-    /// Whether the first turn waits until the host has said what it brings. A host
-    /// whose input ends will not say it any more.
-    fn awaits_initialize(&self) -> bool {
-        let reference = self.config.profile.reference();
-        reference.is_some_and(|reference| reference.await_initialize)
-            && self.handshake == Handshake::Untouched
-            && self.stage == Stage::Open
+        self.turn.is_some() || self.flushing.is_some() || self.hooks_hold_prompts()
     }
 
     /// Starts the next prompt once nothing runs.

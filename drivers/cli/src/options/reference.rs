@@ -117,7 +117,7 @@ pub(crate) struct ReferenceOptions {
     #[arg(long)]
     include_hook_events: bool,
 
-    /// Begin the first turn only after `initialize` or the end of stdin
+    /// Begin no turn before `initialize` is applied
     #[arg(long)]
     await_initialize: bool,
 

@@ -2,8 +2,10 @@
 
 use super::check::takes_content;
 use super::{Loaded, Refusal};
-use agentx_core::policy::{Layer, Settings, read_rule};
-use agentx_core::schema::permission::{Behavior, PermissionRule};
+use agentx_core::policy::{Layer, Settings, edit, read_rule};
+use agentx_core::schema::permission::{
+    Behavior, Destination, PermissionRule, PermissionUpdate, RulesAction, RulesUpdate,
+};
 use agentx_tools::builtin_specs;
 
 /// What a rule for tools of MCP servers begins with.
@@ -59,13 +61,21 @@ impl Loaded {
             .layers
             .sources()
             .find(|source| source.layer == Layer::Flag);
-        let mut settings = match flag {
-            Some(flag) => flag.value.clone(),
-            None => Settings::read(b"{}").map_err(Refusal::new)?,
-        };
-        settings.permissions.allow.extend(allow);
-        settings.permissions.deny.extend(deny);
-        self.layers.set(Layer::Flag, settings);
+        // The text says what holds, for whoever reads or changes it later.
+        let text = flag.map(|flag| flag.value.text().as_str());
+        let updates = [(Behavior::Allow, allow), (Behavior::Deny, deny)];
+        let updates = updates.map(|(behavior, rules)| {
+            PermissionUpdate::Rules(RulesUpdate {
+                action: RulesAction::Add,
+                rules,
+                behavior,
+                destination: Destination::Session,
+            })
+        });
+        let text = edit(text, &updates, "").map_err(Refusal::new)?;
+        let settings = Settings::read_guarded(text.as_bytes(), &self.keys);
+        self.layers
+            .set(Layer::Flag, settings.map_err(Refusal::new)?);
         Ok(withheld)
     }
 

@@ -250,6 +250,10 @@ fn rules_of_the_command_line_join_those_of_its_settings() {
     assert_eq!(rules(Behavior::Allow), ["Read", "Bash(ls:*)", "mcp__calc"]);
     let denied = ["Bash(rm:*)", "Write", "mcp__calc__add", "Edit(secret/**)"];
     assert_eq!(rules(Behavior::Deny), denied);
+    // The text of the layer says the same.
+    let flag = loaded.layers.sources().next().unwrap().value;
+    let read = Settings::read(flag.text().as_str().as_bytes()).unwrap();
+    assert_eq!(read.permissions, flag.permissions);
     let names = [
         "Skill(pdf)",
         "WebFetch",

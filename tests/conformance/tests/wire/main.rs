@@ -8,7 +8,6 @@ mod endings;
 mod framing;
 mod hooks;
 mod interrupt;
-mod launch;
 mod money;
 mod names;
 mod network;
