@@ -144,7 +144,10 @@ pub(crate) struct ReferenceOptions {
 
 /// The grammar of this profile, made of that of `standalone`.
 pub(super) fn command(standalone: Command) -> Command {
-    let command = ReferenceOptions::augment_args(standalone).args_override_self(true);
+    let about = standalone.get_about().cloned();
+    let command = ReferenceOptions::augment_args(standalone)
+        .about(about.unwrap_or_default())
+        .args_override_self(true);
     let command = command.mut_args(|option| {
         let dashed = needs_value(&option) && !option.is_positional();
         if dashed {

@@ -394,6 +394,7 @@ fn under_that_name_the_version_begins_with_one_that_hosts_know() {
         assert!(help.contains(option), "{option} is missing in {help}");
     }
     assert!(help.contains("or auto (as default)"), "{help}");
+    assert!(help.starts_with("A coding agent behind a pipe\n"), "{help}");
 }
 
 #[test]
