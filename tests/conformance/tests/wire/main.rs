@@ -7,6 +7,7 @@ mod determinism;
 mod endings;
 mod framing;
 mod hook_callbacks;
+mod hook_registrations;
 mod hooks;
 mod initialize;
 mod interrupt;
