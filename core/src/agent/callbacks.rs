@@ -42,6 +42,12 @@ pub(super) struct Patterns {
 /// Why a callback fails that can be put to nobody.
 const CLOSED: &str = "the input has ended, and nobody can answer";
 
+/// Why a callback fails whose input is too much.
+const TOO_LARGE: &str = "what it would be told does not fit one record";
+
+/// Room for names and ids around the input of a callback.
+const ENVELOPE_BYTES: usize = 1_024;
+
 /// What a pattern is told that was left without a result.
 const UNRESOLVED: &str = "it could not be resolved";
 
@@ -55,9 +61,16 @@ impl AgentSession {
         input: &RawJson,
         call: Option<&ToolCall>,
     ) -> By {
-        if self.stage != Stage::Open {
+        let unsent = if self.stage != Stage::Open {
+            Some(CLOSED)
+        } else if !self.fits_record(callback, input) {
+            Some(TOO_LARGE)
+        } else {
+            None
+        };
+        if let Some(why) = unsent {
             // It fails behind what is being done now.
-            self.hooks.unsent.push_back(run);
+            self.hooks.unsent.push_back((run, why));
             return By::Nobody;
         }
         let request = HostRequest::HookCallback(HookCallback {
@@ -69,6 +82,19 @@ impl AgentSession {
         let id = self.register_request(request.clone(), Purpose::Hook(run), Some(due));
         self.send_request(&id, request);
         By::Host(id)
+    }
+
+    /// Whether a callback can be asked for in one record (DEC-34). A hook is never
+    /// shown a part: it could miss what it is there for.
+    fn fits_record(&self, callback: &Callback, input: &RawJson) -> bool {
+        // What stands around the input, each character at its longest.
+        let around = callback
+            .id
+            .len()
+            .saturating_mul(6)
+            .saturating_add(ENVELOPE_BYTES);
+        let bytes = around.saturating_add(input.as_str().len());
+        bytes <= self.config.limits.reference_record_bytes
     }
 
     /// The host has answered.
@@ -113,8 +139,8 @@ impl AgentSession {
     /// Fails the callbacks that could be put to nobody. Not where they are begun,
     /// so that what they belong to is whole before it goes on.
     pub(super) fn fail_unsent_hooks(&mut self) {
-        while let Some(run) = self.hooks.unsent.pop_front() {
-            self.callback_failed(run, CLOSED);
+        while let Some((run, why)) = self.hooks.unsent.pop_front() {
+            self.callback_failed(run, why);
         }
     }
 

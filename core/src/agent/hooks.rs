@@ -40,8 +40,8 @@ pub(super) struct HookBook {
     next_run: u64,
     pub(super) runs: BTreeMap<u64, Run>,
     gatherings: BTreeMap<u64, Gathering>,
-    /// Runs of callbacks that nobody can be asked for.
-    pub(super) unsent: VecDeque<u64>,
+    /// Runs of callbacks that nobody can be asked for, and why.
+    pub(super) unsent: VecDeque<(u64, &'static str)>,
     /// Patterns that are being resolved.
     pub(super) matching: Option<Patterns>,
     /// Calls that wait for them before they are judged.

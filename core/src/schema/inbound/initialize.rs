@@ -197,7 +197,8 @@ fn system_prompt(request: Object<'_>) -> Result<Option<String>, String> {
         None => decoded(value).map(|text| alloc::vec![text]),
     };
     let parts = parts.ok_or_else(|| wrong("systemPrompt", "a text or a list of texts"))?;
-    Ok(Some(parts.join("\n\n")))
+    let said = parts.into_iter().filter(|part| !part.trim().is_empty());
+    Ok(Some(said.collect::<Vec<_>>().join("\n\n")))
 }
 
 /// The agents by name; what they are made of is not looked at.
