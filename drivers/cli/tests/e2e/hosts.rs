@@ -135,3 +135,127 @@ fn an_answer_that_is_late_or_never_comes_allows_nothing() {
     );
     assert!(files.is_empty(), "{files:?}");
 }
+
+/// `initialize` with a callback for every question; `timeout` in seconds.
+fn register(agent: &mut Agent, timeout: u32) {
+    let group = json!({"matcher": "Bash", "hookCallbackIds": ["cb"], "timeout": timeout});
+    let request = json!({"subtype": "initialize", "hooks": {"PermissionRequest": [group]}});
+    let record = json!({"type": "control_request", "request_id": "init", "request": request});
+    agent.send(&record.to_string());
+    let answer = agent.until_type("control_response");
+    assert_eq!(answer["response"]["subtype"], "success", "{answer}");
+}
+
+/// What a callback says in the form of its event.
+fn says(decision: &Value) -> Value {
+    json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}})
+}
+
+/// An error in the place of an answer.
+fn error(question: &Value) -> String {
+    let response =
+        json!({"subtype": "error", "request_id": question["request_id"], "error": "it is gone"});
+    json!({"type": "control_response", "response": response}).to_string()
+}
+
+/// Lines of the host about a question and the callback beside it.
+type Answers = fn(&Value, &Value) -> Vec<String>;
+
+// covers: WIRE-PERM-001, WIRE-PERM-002, WIRE-007, DEC-33, DEC-37
+#[test]
+fn a_host_that_answers_its_callbacks_badly_allows_nothing() {
+    let failed = "Tool permission request failed: a PermissionRequest hook failed: ";
+    let late = json!({"behavior": "allow", "updatedInput": {}});
+    let cases: [(&str, Answers, &str); 7] = [
+        (
+            "twice",
+            |_, callback| {
+                let no = says(&json!({"behavior": "deny", "message": "no"}));
+                let yes = says(&json!({"behavior": "allow"}));
+                vec![decide(callback, &no), decide(callback, &yes)]
+            },
+            "no",
+        ),
+        (
+            "late",
+            |question, callback| {
+                let yes = says(&json!({"behavior": "allow"}));
+                vec![decide(question, &deny()), decide(callback, &yes)]
+            },
+            "no",
+        ),
+        (
+            "under a wrong id",
+            |question, callback| {
+                let yes = says(&json!({"behavior": "allow"}));
+                let wrong = json!({"request_id": "req_0"});
+                vec![
+                    decide(&wrong, &yes),
+                    decide(&json!({"request_id": "cb"}), &yes),
+                    decide(callback, &json!({})),
+                    decide(question, &deny()),
+                ]
+            },
+            "no",
+        ),
+        (
+            "with the payload of a question",
+            |question, callback| vec![decide(callback, &allow()), decide(question, &deny())],
+            "no",
+        ),
+        (
+            "a question with the payload of a callback",
+            |question, _| vec![decide(question, &says(&json!({"behavior": "allow"})))],
+            "Tool permission request failed: the answer has no behavior",
+        ),
+        (
+            "with a decision that is none",
+            |_, callback| vec![decide(callback, &says(&json!("allow")))],
+            failed,
+        ),
+        ("with an error", |_, callback| vec![error(callback)], failed),
+    ];
+    let world = World::scripted();
+    let mut agent = world.duplex(&["--profile", "reference"]);
+    register(&mut agent, 600);
+    for (what, answers, _) in &cases {
+        let question = asked(&mut agent, "made");
+        assert_eq!(question["request"]["subtype"], "can_use_tool", "{what}");
+        let callback = agent.until_type("control_request");
+        assert_eq!(callback["request"]["subtype"], "hook_callback", "{what}");
+        for line in answers(&question, &callback) {
+            agent.send(&line);
+        }
+        agent.until_type("result");
+        // Whatever is said now is too late.
+        agent.send(&decide(&question, &late));
+        agent.send(&decide(&callback, &says(&json!({"behavior": "allow"}))));
+    }
+    // The end of the input fails what was asked, and denies.
+    asked(&mut agent, "made");
+    let (results, files) = end(&world, agent);
+    assert!(files.is_empty(), "{files:?}");
+    for ((what, _, expected), result) in cases.iter().zip(&results) {
+        assert!(result.starts_with(expected), "{what}: {result}");
+    }
+    assert_eq!(results.len(), cases.len() + 1);
+    assert!(results[cases.len()].starts_with("Tool permission request failed: "));
+}
+
+// covers: WIRE-PERM-002, DEC-33, DEC-48
+#[test]
+fn a_callback_that_is_never_answered_denies_when_its_time_is_over() {
+    let world = World::scripted();
+    let mut agent = world.duplex(&["--profile", "reference"]);
+    register(&mut agent, 1);
+    let question = asked(&mut agent, "made");
+    let callback = agent.until_type("control_request");
+    let mut cancelled = || agent.until_type("control_cancel_request")["request_id"].clone();
+    assert_eq!(cancelled(), callback["request_id"], "given up");
+    assert_eq!(cancelled(), question["request_id"], "and so decided");
+    agent.until_type("result");
+    let (results, files) = end(&world, agent);
+    let late = "Tool permission request failed: a PermissionRequest hook failed: ";
+    assert!(results[0].starts_with(late), "{results:?}");
+    assert_eq!((results.len(), files.len()), (1, 0));
+}
