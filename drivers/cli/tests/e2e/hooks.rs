@@ -239,6 +239,41 @@ fn a_hook_that_reads_nothing_and_leaves_children_behind_may_allow() {
     crate::support::until_gone(child.trim());
 }
 
+// covers: DEC-33
+#[test]
+fn hooks_that_decide_nothing_may_fail_in_every_way() {
+    let ways = [
+        (
+            "SessionStart",
+            "exec sleep 1000",
+            "it was ended after its time of 500 ms was up",
+        ),
+        ("PostToolUse", "kill -9 $$", "it was ended by signal 9"),
+        (
+            "Stop",
+            "echo garbage",
+            "it printed something else than one JSON object",
+        ),
+        ("SessionEnd", "exec 0<&-; exit 1", "it ended with status 1"),
+    ];
+    let mut settings = json!({"hooks": {}});
+    for (event, shell, _) in ways {
+        let timeout = if event == "SessionStart" { 500 } else { 60_000 };
+        let command =
+            json!({"type": "command", "command": ["/bin/sh", "-c", shell], "timeout_ms": timeout});
+        settings["hooks"][event] = json!([{ "hooks": [command] }]);
+    }
+    let prompt = script(&json!([
+        {"tool_calls": [{"name": "CurrentTime", "input": {}}]}, {"text": "done"}
+    ]));
+    let (status, stdout, stderr) = print(&world(&settings.to_string()), &prompt);
+    assert_eq!((status, &*stdout), (Some(0), "done\n"));
+    let told = |(event, _, why): &(&str, _, &str)| {
+        format!("agentx: warning: a {event} hook failed: {why}; it has no say\n")
+    };
+    assert_eq!(stderr, ways.iter().map(told).collect::<String>());
+}
+
 // covers: WIRE-PERM-001, DEC-37
 #[test]
 fn an_interrupt_ends_a_hook_that_hangs() {
