@@ -4,7 +4,7 @@ use crate::hook_callbacks::{decides, hooks, result_texts, special, with_hooks};
 use crate::hooks::user_texts;
 use agentx_conformance::session::{Bench, brief, config, hooked, reference};
 use agentx_core::agent::Config;
-use agentx_core::hook::HookEvent;
+use agentx_core::hook::{HookEvent, Matcher};
 use serde_json::{Value, json};
 
 #[test]
@@ -50,6 +50,35 @@ fn callbacks_are_for_the_tools_their_patterns_match() {
     b.says("done");
     let (_, last) = b.callbacks().pop().expect("a callback");
     assert_eq!(last["callback_id"], "stop", "its pattern is about no tool");
+}
+
+#[test]
+fn patterns_of_the_settings_are_resolved_again_with_those_of_the_host() {
+    let mut config = Config {
+        profile: reference().profile,
+        ..hooked(&[HookEvent::PreToolUse])
+    };
+    config.hooks.records = false;
+    let mut list = config.hooks.list.to_vec();
+    list[0].matcher = Matcher::Tools([].into());
+    list[0].pattern = Some("mcp__.*|Do".into());
+    config.hooks.list = list.into();
+    let mut b = Bench::new(config.clone());
+    b.user("go");
+    b.calls(&[("t1", "Do", "{}")]);
+    assert!(
+        b.hooks().is_empty(),
+        "as it was resolved when settings were read"
+    );
+    let mut b = Bench::new(config);
+    b.initialize(json!({}));
+    assert_eq!(b.matching().expect("patterns").1, ["mcp__.*|Do"]);
+    b.patterns_match(&[Some(&["Do"])]);
+    b.user("go");
+    b.calls(&[("t1", "Do", "{}")]);
+    assert_eq!(b.hooks().len(), 1);
+    b.hook_says("");
+    b.deny(&b.question("t1"));
 }
 
 #[test]
