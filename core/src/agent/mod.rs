@@ -34,6 +34,7 @@ mod queue;
 mod records;
 mod storing;
 mod submissions;
+mod suggestion;
 mod tasks;
 mod turns;
 mod users;
@@ -61,6 +62,7 @@ use hooks::HookBook;
 use journal::Journal;
 use questions::{Question, Waiter};
 use queue::Queue;
+use suggestion::Suggestion;
 use tasks::Tasks;
 use turns::Turn;
 
@@ -93,6 +95,10 @@ pub struct AgentSession {
     fault: Option<Fault>,
     /// A remote flush that stands between a result and `idle`.
     flushing: Option<EffectId>,
+    /// Whether the host wants suggestions of prompts.
+    prompt_suggestions: bool,
+    /// One that is on its way, between a result and `idle`.
+    suggestion: Option<Suggestion>,
     state: SessionState,
     handshake: Handshake,
     stage: Stage,
@@ -188,6 +194,8 @@ impl AgentSession {
             journal: None,
             fault: None,
             flushing: None,
+            prompt_suggestions: false,
+            suggestion: None,
             state: SessionState::Idle,
             handshake: Handshake::Untouched,
             stage: Stage::Open,
@@ -339,7 +347,11 @@ impl AgentSession {
             return Ok(());
         }
         match progress {
-            Progress::Delta(delta) => self.model_delta(delta),
+            Progress::Delta(delta) => {
+                if let Some(delta) = self.suggestion_delta(id, delta) {
+                    self.model_delta(delta);
+                }
+            }
             Progress::Network(host) => self.ask_network(id, host),
             Progress::Began { output_file } => self.task_began(id, &output_file)?,
         }
@@ -351,7 +363,11 @@ impl AgentSession {
             return Ok(());
         }
         match answer {
-            Answer::Model(outcome) => self.model_done(outcome),
+            Answer::Model(outcome) => {
+                if let Some(outcome) = self.suggestion_done(id, outcome) {
+                    self.model_done(outcome);
+                }
+            }
             Answer::Tool(outcome) => self.tool_done(id, outcome),
             Answer::Task(outcome) => self.task_done(id, outcome),
             Answer::Hook(report) => self.hook_done(id, report),
@@ -407,6 +423,7 @@ impl AgentSession {
         if matches!(self.stage, Stage::Open) {
             self.stage = Stage::Ended;
             self.close_questions();
+            self.abort_suggestion();
         }
     }
 
@@ -469,6 +486,7 @@ impl Machine for AgentSession {
         let before = core::mem::replace(&mut self.now, now);
         // What is due was due before this input, which may be its answer.
         self.give_up_submissions();
+        self.give_up_late_suggestion();
         if let Err(misuse) = self.dispatch(input) {
             self.now = before;
             return Err(misuse);
@@ -487,8 +505,9 @@ impl Machine for AgentSession {
 
     fn deadline(&self) -> Option<Instant> {
         if self.out.is_empty() {
-            [self.next_progress(), self.submissions_due()]
-                .into_iter()
+            let due = [self.submissions_due(), self.suggestion_due()];
+            due.into_iter()
+                .chain([self.next_progress()])
                 .flatten()
                 .min()
         } else {

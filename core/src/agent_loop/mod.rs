@@ -22,6 +22,7 @@
 
 mod account;
 mod answer;
+mod aside;
 mod batch;
 mod calls;
 mod estimate;
@@ -33,6 +34,7 @@ mod vocabulary;
 
 pub use account::Pricing;
 pub use answer::{Opened, Piece, Streamed};
+pub use aside::{Aside, AsideLimits};
 pub use structured::StructuredLimits;
 
 use crate::guard::Guard;

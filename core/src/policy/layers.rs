@@ -4,27 +4,11 @@ use super::hooks::HookSettings;
 use super::settings::{Settings, ToolSettings};
 use crate::hook::HookEvent;
 use crate::json::{RawJson, ScanError, Writer};
-use crate::schema::declare::words;
+pub use crate::schema::payload::Layer;
 use crate::schema::permission::{Behavior, PermissionMode, PermissionRule};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
-
-words! {
-    /// Where settings come from, low to high.
-    pub enum Layer {
-        /// The user's file in the home folder.
-        User = "userSettings",
-        /// The project's file.
-        Project = "projectSettings",
-        /// The project's file of this machine.
-        Local = "localSettings",
-        /// The command line's `--settings`.
-        Flag = "flagSettings",
-        /// The machine's policy.
-        Policy = "policySettings",
-    }
-}
 
 /// A value and the layer that it comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

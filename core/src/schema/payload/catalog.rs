@@ -221,6 +221,12 @@ impl InitializePayload {
             input_capabilities: session.input_capabilities,
         })
     }
+
+    /// The slash commands and the agents.
+    #[must_use]
+    pub fn offers(&self) -> (&[Command], &[AgentDescriptor]) {
+        (&self.commands, &self.agents)
+    }
 }
 
 record! {
