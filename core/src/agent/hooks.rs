@@ -205,6 +205,7 @@ impl AgentSession {
                 },
                 directory: self.config.cwd.as_str().into(),
                 environment: Arc::clone(&self.environment),
+                watched: identity.is_some(),
             })));
             let run = Run {
                 group: Some(group),
@@ -257,6 +258,19 @@ impl AgentSession {
         w.end_array();
         w.member_bool("is_error", outcome.is_error);
         w.end_object();
+    }
+
+    /// A hook that runs has written something. While the output is not read fast
+    /// enough, that is left out (DEC-36).
+    pub(super) fn hook_said(&mut self, id: EffectId, stdout: &str, stderr: &str) {
+        let run = self.hooks.runs.get(&id);
+        let identity = run.and_then(|run| run.identity.clone());
+        if let Some(hook) = identity
+            && self.progress_is_wanted()
+        {
+            let record = records::hook_progress(hook, stdout, stderr, |text| self.safe(text));
+            self.send(&record);
+        }
     }
 
     /// A hook has ended.

@@ -353,6 +353,7 @@ impl AgentSession {
                 }
             }
             Progress::Network(host) => self.ask_network(id, host),
+            Progress::Hook { stdout, stderr } => self.hook_said(id, &stdout, &stderr),
             Progress::Began { output_file } => self.task_began(id, &output_file)?,
         }
         Ok(())
