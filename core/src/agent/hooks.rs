@@ -141,6 +141,19 @@ impl AgentSession {
         self.hooks.gatherings.values().any(submits)
     }
 
+    /// Whether the prompt with this uuid waits for its own hooks.
+    pub(super) fn is_submitted(&self, uuid: &str) -> bool {
+        let submits = |gathering: &Gathering| match &gathering.occasion {
+            Occasion::Submit(prompt) => &*prompt.uuid == uuid,
+            Occasion::Call { .. }
+            | Occasion::Called { .. }
+            | Occasion::Stop
+            | Occasion::Start
+            | Occasion::End => false,
+        };
+        self.hooks.gatherings.values().any(submits)
+    }
+
     /// Tells the hooks of an occasion, if there are some; else gives it back.
     pub(super) fn begin_hooks(
         &mut self,

@@ -29,9 +29,12 @@ mod journal;
 pub mod log;
 mod partial;
 mod permission;
+mod profile;
 mod questions;
 mod queue;
 mod records;
+mod requests;
+mod shared;
 mod storing;
 mod submissions;
 mod suggestion;
@@ -42,6 +45,7 @@ mod users;
 pub use config::{Config, Provider};
 pub use endings::exit_status;
 pub use io::{Command, Diagnostic, Event, Input, Output, Severity, TurnReport};
+pub use profile::{Profile, Reference, StateRecords};
 
 use crate::agent_loop::{AgentLoop, LoopConfig};
 use crate::correlate::{Correlator, Recent};
@@ -60,8 +64,9 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use hooks::HookBook;
 use journal::Journal;
-use questions::{Question, Waiter};
+use questions::Question;
 use queue::Queue;
+use requests::Waiter;
 use suggestion::Suggestion;
 use tasks::Tasks;
 use turns::Turn;
@@ -177,7 +182,8 @@ impl AgentSession {
         };
         let limits = &config.limits;
         let mut session = Self {
-            link: Link::new(limits, session_id.clone(), config.vet_records),
+            link: Link::new(limits, session_id.clone(), config.vet_records)
+                .for_reference(config.profile.is_reference()),
             effects: Effects::default(),
             waiters: Correlator::new(limits.resolved_tool_uses, config.orphans),
             questions: BTreeMap::new(),
@@ -423,7 +429,7 @@ impl AgentSession {
         }
         if matches!(self.stage, Stage::Open) {
             self.stage = Stage::Ended;
-            self.close_questions();
+            self.close_requests();
             self.abort_suggestion();
         }
     }
@@ -487,6 +493,7 @@ impl Machine for AgentSession {
         let before = core::mem::replace(&mut self.now, now);
         // What is due was due before this input, which may be its answer.
         self.give_up_submissions();
+        self.give_up_requests();
         self.give_up_late_suggestion();
         if let Err(misuse) = self.dispatch(input) {
             self.now = before;
@@ -506,11 +513,15 @@ impl Machine for AgentSession {
 
     fn deadline(&self) -> Option<Instant> {
         if self.out.is_empty() {
-            let due = [self.submissions_due(), self.suggestion_due()];
-            due.into_iter()
-                .chain([self.next_progress()])
-                .flatten()
-                .min()
+            [
+                self.next_progress(),
+                self.submissions_due(),
+                self.requests_due(),
+                self.suggestion_due(),
+            ]
+            .into_iter()
+            .flatten()
+            .min()
         } else {
             Some(self.now)
         }

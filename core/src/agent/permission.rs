@@ -160,9 +160,11 @@ impl AgentSession {
 
     /// In list order; only settings files are persisted (WIRE-PERM-030).
     pub(super) fn apply_updates(&mut self, updates: &[PermissionUpdate]) {
+        let before = self.policy.mode();
         for update in updates {
             self.policy.apply(update);
         }
+        self.tell_mode(before);
         let stored: Vec<_> = updates
             .iter()
             .filter(|update| update.destination().is_persisted())

@@ -43,6 +43,12 @@ impl Layers {
         self.layers.insert(layer, settings);
     }
 
+    /// What a layer says, if it is there.
+    #[must_use]
+    pub fn of(&self, layer: Layer) -> Option<&Settings> {
+        self.layers.get(&layer)
+    }
+
     /// The layers that there are, low to high.
     pub fn sources(&self) -> impl DoubleEndedIterator<Item = Sourced<&Settings>> {
         self.layers.iter().map(|(layer, value)| Sourced {

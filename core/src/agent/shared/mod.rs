@@ -1,0 +1,46 @@
+//! The shared operations, which the profile `reference` installs.
+
+mod controls;
+mod settings;
+
+use super::AgentSession;
+use crate::schema::inbound::SharedOperation;
+
+impl AgentSession {
+    /// Serves a shared operation.
+    pub(super) fn shared_operation(&mut self, id: &str, operation: SharedOperation) {
+        match operation {
+            SharedOperation::Interrupt => self.interrupt_turn(Some(id)),
+            SharedOperation::GetContextUsage => {
+                let payload = self.context_usage();
+                self.answer(id, Some(payload));
+            }
+            SharedOperation::McpStatus => {
+                self.answer(id, Some(super::catalog::mcp_status()));
+            }
+            SharedOperation::GetSettings => self.get_settings(id),
+            SharedOperation::ApplyFlagSettings { settings } => {
+                self.apply_flag_settings(id, &settings);
+            }
+            SharedOperation::SetPermissionMode { mode } => self.set_permission_mode(id, &mode),
+            SharedOperation::SetModel { model } => self.set_model(id, model.as_deref()),
+            SharedOperation::SetMaxThinkingTokens { tokens } => {
+                self.set_max_thinking_tokens(id, tokens);
+            }
+            SharedOperation::CancelAsyncMessage { message_uuid } => {
+                self.cancel_async_message(id, &message_uuid);
+            }
+            SharedOperation::StopTask { task_id } => self.stop_named_task(id, &task_id),
+            SharedOperation::ReloadPlugins => self.reload_plugins(id),
+            SharedOperation::Initialize(_)
+            | SharedOperation::RewindFiles { .. }
+            | SharedOperation::SeedReadState { .. }
+            | SharedOperation::McpReconnect { .. }
+            | SharedOperation::McpToggle { .. }
+            | SharedOperation::McpSetServers { .. }
+            | SharedOperation::McpMessage { .. } => {
+                self.refuse_unsupported(id, operation.name());
+            }
+        }
+    }
+}
