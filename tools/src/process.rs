@@ -191,7 +191,7 @@ pub fn run(job: &Job<'_>, cancel: &CancelToken) -> Result<Finished, StartError> 
         until: now.checked_add(job.timeout),
         why: None,
         tell_at: job.watch.and_then(|watch| now.checked_add(watch.every)),
-        untold: false,
+        told_chars: 0,
     };
     Ok(running.drive(hand_over, reaper))
 }
@@ -288,8 +288,8 @@ struct Running<'a> {
     why: Option<End>,
     /// When somebody may be told next what was written.
     tell_at: Option<Instant>,
-    /// Whether something was written that nobody was told.
-    untold: bool,
+    /// Characters of both streams that were told.
+    told_chars: u64,
 }
 
 /// A group within reach of the token. A panic leaves nobody to end it, so it is
@@ -342,7 +342,6 @@ impl Running<'_> {
                 drain(&mut self.pipes.stderr, &mut self.stderr, &mut buffer);
             }
             let now = Instant::now();
-            self.untold |= ready.stdout || ready.stderr;
             self.step(&ready, now);
             self.tell(now);
         }
@@ -461,8 +460,13 @@ impl Running<'_> {
         }
     }
 
+    const fn chars(&self) -> u64 {
+        self.stdout.total_chars() + self.stderr.total_chars()
+    }
+
+    /// Whether it runs, and has written something that nobody was told.
     const fn may_tell(&self) -> bool {
-        self.untold && matches!(self.phase, Phase::Running)
+        self.chars() > self.told_chars && matches!(self.phase, Phase::Running)
     }
 
     /// Tells what was written, when it is time.
@@ -473,7 +477,7 @@ impl Running<'_> {
         if at <= now && self.may_tell() {
             let chars = self.job.keep_chars;
             (watch.told)(self.stdout.text(chars), self.stderr.text(chars));
-            self.untold = false;
+            self.told_chars = self.chars();
             self.tell_at = now.checked_add(watch.every);
         }
     }

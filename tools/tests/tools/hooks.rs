@@ -265,10 +265,7 @@ fn what_a_watched_hook_writes_is_told_while_it_runs() {
 // covers: DEC-43
 #[test]
 fn nothing_is_told_of_a_hook_that_nobody_watches_or_that_writes_nothing() {
-    for (text, watched) in [
-        ("echo one; echo two", false),
-        ("true", true),
-    ] {
+    for (text, watched) in [("echo one; echo two", false), ("true", true)] {
         let mut world = script(text);
         world.config.limits.hook_progress_every = Duration::ZERO;
         let request = HookRequest {

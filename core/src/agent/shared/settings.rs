@@ -149,7 +149,8 @@ impl AgentSession {
         rule.rule_content.is_none()
             || match self.agent_loop.tool(name) {
                 Some(tool) => of_path(tool.path_member),
-                None => !name.starts_with(MCP),
+                // Of a tool that nobody has a rule says nothing.
+                None => true,
             }
     }
 }
