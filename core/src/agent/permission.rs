@@ -165,6 +165,12 @@ impl AgentSession {
             self.policy.apply(update);
         }
         self.tell_mode(before);
+        if self.config.profile.is_reference() {
+            // What `get_settings` tells is what holds.
+            for update in updates {
+                self.config.settings.store(update, &self.config.cwd);
+            }
+        }
         let stored: Vec<_> = updates
             .iter()
             .filter(|update| update.destination().is_persisted())

@@ -30,7 +30,10 @@ fn payload(b: &mut Bench, request: Value) -> Value {
         (&json!("success"), 0),
         "{response}"
     );
-    response.get("response").cloned().unwrap_or(json!("none"))
+    response
+        .get("response")
+        .cloned()
+        .unwrap_or_else(|| json!("none"))
 }
 
 fn mode(mode: &str) -> Value {

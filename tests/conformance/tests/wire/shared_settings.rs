@@ -319,3 +319,35 @@ fn settings_that_are_wrong_change_nothing() {
         ["apply_flag_settings: permissions.deny[0]: no tool has the name \"Dance\""]
     );
 }
+
+// covers: ACC-10, WIRE-PERM-030
+#[test]
+fn what_answers_store_shows_in_its_layer() {
+    let mut b = Bench::new(with(&[(
+        Layer::User,
+        json!({"permissions": {"allow": ["Look"]}}),
+    )]));
+    b.prompt(1, "go");
+    b.calls(&[("t1", "Do", "{}")]);
+    let question = b.question("t1");
+    let rules = |tool: &str, destination: &str| json!({"type": "addRules", "rules": [{"toolName": tool}], "behavior": "allow", "destination": destination});
+    b.respond(
+        &question,
+        &json!({"behavior": "allow", "updatedInput": {}, "updatedPermissions": [
+            rules("Do", "userSettings"), rules("Change", "localSettings"), rules("Bash", "session"),
+            {"type": "setMode", "mode": "acceptEdits", "destination": "localSettings"}]}),
+    );
+    b.records();
+    let shown = settings(&mut b);
+    assert_eq!(
+        shown["sources"],
+        json!([
+            {"source": "userSettings", "settings": {"permissions": {"allow": ["Look", "Do"]}}},
+            {"source": "localSettings", "settings": {"permissions": {"allow": ["Change"], "defaultMode": "acceptEdits"}}},
+        ])
+    );
+    assert_eq!(
+        shown["effective"]["permissions"]["allow"],
+        json!(["Look", "Do", "Change"])
+    );
+}
