@@ -239,6 +239,17 @@ impl AgentLoop {
         &self.config.tools
     }
 
+    /// The reasoning effort of later requests.
+    #[must_use]
+    pub const fn effort(&self) -> Option<&Arc<str>> {
+        self.config.effort.as_ref()
+    }
+
+    /// Lets later requests have this reasoning effort, one of the entry's.
+    pub fn set_effort(&mut self, effort: Option<Arc<str>>) {
+        self.config.effort = effort;
+    }
+
     /// Checks an input that was made here as one of the model is checked (DEC-18).
     ///
     /// # Errors

@@ -11,6 +11,7 @@ use crate::schema::payload::{
 use crate::schema::permission::PermissionMode;
 use alloc::format;
 use alloc::string::{String, ToString as _};
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -20,9 +21,15 @@ const AUTO: &str = "auto";
 /// The model that every host knows by this name.
 const DEFAULT_MODEL: &str = "default";
 
+/// The effort that is no reasoning.
+const NO_EFFORT: &str = "none";
+
 /// Why a number of thinking tokens is refused.
-const THINKING: &str = "a number of thinking tokens cannot be set: reasoning effort is declared by \
-the provider entry; send null, or restart with --effort <effort>";
+const THINKING: &str = "reasoning has efforts that the provider entry declares, and no budget of \
+tokens; send null, or restart with --effort <effort>";
+
+/// Why no thinking cannot be had.
+const ALWAYS_THINKS: &str = "the provider entry declares no effort `none`";
 
 /// What the result of a prompt says that its host took back.
 const TAKEN_BACK: &str = "the prompt was cancelled before it ran";
@@ -113,11 +120,25 @@ impl AgentSession {
         }
     }
 
-    /// `set_max_thinking_tokens`: no bound is what there is.
+    /// `set_max_thinking_tokens`: null is the effort that the process chose, zero
+    /// the effort `none` where there is one; both hold for later requests.
     pub(super) fn set_max_thinking_tokens(&mut self, id: &str, tokens: Option<u64>) {
-        match tokens {
-            None => self.answer(id, None),
-            Some(_) => self.refuse(id, format!("set_max_thinking_tokens: {THINKING}")),
+        let provider = &self.config.provider;
+        let mut efforts = provider.reasoning.efforts().iter();
+        let effort = match tokens {
+            None => Ok(provider.effort.clone()),
+            Some(0) => efforts
+                .find(|effort| &***effort == NO_EFFORT)
+                .map(|effort| Some(Arc::clone(effort)))
+                .ok_or(ALWAYS_THINKS),
+            Some(_) => Err(THINKING),
+        };
+        match effort {
+            Ok(effort) => {
+                self.agent_loop.set_effort(effort);
+                self.answer(id, None);
+            }
+            Err(why) => self.refuse(id, format!("set_max_thinking_tokens: {why}")),
         }
     }
 

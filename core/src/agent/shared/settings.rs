@@ -38,13 +38,12 @@ impl AgentSession {
             source: of.layer,
             settings: of.value.text().clone(),
         };
-        let provider = &self.config.provider;
         let payload = SettingsPayload {
             effective: layers.effective().map_err(deep)?,
             sources: layers.sources().map(source).collect(),
             applied: Some(AppliedSettings {
-                model: Arc::clone(&provider.model),
-                effort: provider.effort.clone(),
+                model: Arc::clone(&self.config.provider.model),
+                effort: self.agent_loop.effort().cloned(),
             }),
         };
         let payload = self.without_credentials(payload.to_raw().map_err(deep)?)?;

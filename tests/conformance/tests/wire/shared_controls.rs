@@ -5,6 +5,7 @@ use agentx_conformance::session::{Bench, bare, brief, config, hooked, reference,
 use agentx_core::agent::{Config, Profile, Provider, Reference};
 use agentx_core::guard::Guard;
 use agentx_core::hook::HookEvent;
+use agentx_core::schema::outbound::ReasoningCapabilities;
 use agentx_core::schema::permission::PermissionMode;
 use agentx_core::tool::ToolOutcome;
 use serde_json::{Value, json};
@@ -198,15 +199,12 @@ fn a_model_is_known_by_its_names_and_no_other() {
 
 // covers: DEC-47
 #[test]
-fn thinking_tokens_have_no_bound_and_get_none() {
+fn thinking_tokens_are_no_budget() {
     let mut b = Bench::new(reference());
     let request = |tokens: Value| json!({"subtype": "set_max_thinking_tokens", "max_thinking_tokens": tokens, "thinking_display": "x"});
     assert_eq!(payload(&mut b, request(Value::Null)), "none");
-    for number in [json!(0), json!(1), json!(32_000)] {
+    for number in [json!(1), json!(32_000)] {
         let error = refusal(&mut b, request(number)).expect("an error");
-        assert!(
-            error.starts_with("set_max_thinking_tokens: a number of thinking tokens cannot be set")
-        );
         assert!(error.contains("--effort"), "{error}");
     }
     // No number that is taken for null.
@@ -215,6 +213,46 @@ fn thinking_tokens_have_no_bound_and_get_none() {
         let answer = b.records().pop().expect("an answer");
         assert_eq!(answer["response"]["subtype"], "error", "{number}");
     }
+}
+
+// covers: DEC-47
+#[test]
+fn no_thinking_is_an_effort_where_the_entry_declares_it() {
+    let request = |tokens: Value| json!({"subtype": "set_max_thinking_tokens", "max_thinking_tokens": tokens});
+    let provider = |efforts: &[&str]| Provider {
+        reasoning: ReasoningCapabilities::new(
+            efforts.iter().map(|effort| (*effort).into()).collect(),
+            "high".into(),
+        )
+        .expect("declared"),
+        effort: Some("high".into()),
+        ..config().provider
+    };
+    let mut b = Bench::new(Config {
+        provider: provider(&["none", "high"]),
+        ..reference()
+    });
+    for (n, tokens, effort) in [
+        (1, Value::Null, "high"),
+        (2, json!(0), "none"),
+        (3, Value::Null, "high"),
+    ] {
+        assert_eq!(payload(&mut b, request(tokens)), "none");
+        let shown = payload(&mut b, json!({"subtype": "get_settings"}));
+        assert_eq!(shown["applied"]["effort"], effort);
+        b.prompt(n, "go");
+        assert_eq!(b.model().1.effort.as_deref(), Some(effort));
+        b.says("done");
+        b.records();
+    }
+    let mut b = Bench::new(Config {
+        provider: provider(&["low", "high"]),
+        ..reference()
+    });
+    assert_eq!(
+        refusal(&mut b, request(json!(0))).as_deref(),
+        Some("set_max_thinking_tokens: the provider entry declares no effort `none`")
+    );
 }
 
 // covers: DEC-21, DEC-15
