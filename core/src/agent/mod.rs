@@ -18,6 +18,7 @@
 //!            +------------- result, [flush] ------+
 //! ```
 
+mod callbacks;
 mod catalog;
 mod config;
 mod context_usage;
@@ -67,6 +68,7 @@ use journal::Journal;
 use questions::Question;
 use queue::Queue;
 use requests::Waiter;
+use shared::Initializing;
 use suggestion::Suggestion;
 use tasks::Tasks;
 use turns::Turn;
@@ -100,12 +102,14 @@ pub struct AgentSession {
     fault: Option<Fault>,
     /// A remote flush that stands between a result and `idle`.
     flushing: Option<EffectId>,
-    /// Whether the host wants suggestions of prompts.
-    prompt_suggestions: bool,
-    /// One that is on its way, between a result and `idle`.
+    /// A suggested prompt that is on its way, between a result and `idle`.
     suggestion: Option<Suggestion>,
     state: SessionState,
     handshake: Handshake,
+    /// An `initialize` that is being applied.
+    initializing: Option<Initializing>,
+    /// Whether the host wants the next prompt to be suggested after each turn.
+    prompt_suggestions: bool,
     stage: Stage,
     books: ExitBooks,
     unsent: usize,
@@ -200,10 +204,11 @@ impl AgentSession {
             journal: None,
             fault: None,
             flushing: None,
-            prompt_suggestions: false,
             suggestion: None,
             state: SessionState::Idle,
             handshake: Handshake::Untouched,
+            initializing: None,
+            prompt_suggestions: false,
             stage: Stage::Open,
             books: ExitBooks::default(),
             unsent: 0,
@@ -377,7 +382,9 @@ impl AgentSession {
             }
             Answer::Tool(outcome) => self.tool_done(id, outcome),
             Answer::Task(outcome) => self.task_done(id, outcome),
-            Answer::Hook(report) => self.hook_done(id, report),
+            Answer::Hook(report) => self.hook_done(id, &report),
+            Answer::Matched(results) => self.matched(id, results),
+            Answer::SchemaRead(read) => self.schema_read(id, read),
             Answer::Persisted(Verdict::Passed) => {}
             Answer::Persisted(Verdict::Failed) => {
                 self.warn(
@@ -428,6 +435,7 @@ impl AgentSession {
             self.take(read);
         }
         if matches!(self.stage, Stage::Open) {
+            self.give_up_initialize();
             self.stage = Stage::Ended;
             self.close_requests();
             self.abort_suggestion();

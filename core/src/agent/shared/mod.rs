@@ -1,7 +1,10 @@
 //! The shared operations, which the profile `reference` installs.
 
 mod controls;
+mod initialize;
 mod settings;
+
+pub(super) use initialize::{Initializing, REJECTED};
 
 use super::AgentSession;
 use crate::schema::inbound::SharedOperation;
@@ -10,6 +13,7 @@ impl AgentSession {
     /// Serves a shared operation.
     pub(super) fn shared_operation(&mut self, id: &str, operation: SharedOperation) {
         match operation {
+            SharedOperation::Initialize(request) => self.initialize_with(id, &request),
             SharedOperation::Interrupt => self.interrupt_turn(Some(id)),
             SharedOperation::GetContextUsage => {
                 let payload = self.context_usage();
@@ -32,8 +36,7 @@ impl AgentSession {
             }
             SharedOperation::StopTask { task_id } => self.stop_named_task(id, &task_id),
             SharedOperation::ReloadPlugins => self.reload_plugins(id),
-            SharedOperation::Initialize(_)
-            | SharedOperation::RewindFiles { .. }
+            SharedOperation::RewindFiles { .. }
             | SharedOperation::SeedReadState { .. }
             | SharedOperation::McpReconnect { .. }
             | SharedOperation::McpToggle { .. }

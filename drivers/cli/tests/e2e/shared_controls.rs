@@ -115,3 +115,28 @@ fn a_task_that_the_host_stops_leaves_no_process() {
     assert!(error.as_str().unwrap().contains(task.as_str().unwrap()));
     assert_eq!(agent.end().status, Some(0));
 }
+
+// covers: DEC-43, WIRE-004
+#[test]
+fn a_suggestion_comes_before_idle_and_nobody_waits_for_it_at_the_end() {
+    let world = World::scripted();
+    let wish = json!({"subtype": "initialize", "promptSuggestions": true});
+    let mut agent = host(&world, &[]);
+    assert_eq!(ask(&mut agent, wish.clone())["subtype"], "success");
+    agent.send(&user(&script(
+        &json!([{"text": "built"}, {"text": "Now test it."}]),
+    )));
+    assert_eq!(agent.until_type("result")["num_turns"], 1);
+    let next = agent.until(|record| record["type"] != "result");
+    assert_eq!(next["suggestion"], "Now test it.");
+    assert_eq!(agent.until_type("session_state_changed")["state"], "idle");
+    assert_eq!(agent.end().status, Some(0));
+    let mut agent = host(&world, &[]);
+    assert_eq!(ask(&mut agent, wish)["subtype"], "success");
+    agent.send(&user(&script(&json!([{"text": "built"}, {"hold": true}]))));
+    agent.until_type("result");
+    let outcome = agent.end();
+    assert_eq!(outcome.status, Some(0));
+    let records = outcome.records();
+    assert_eq!(records.last().unwrap()["state"], "idle");
+}

@@ -214,4 +214,14 @@ fn the_document_tells_what_follows_a_control_request() {
     );
     let title = "A mode that the host changes";
     assert_eq!(follow(title, &b, "control_response success"), 0);
+    let mut b = Bench::new(reference());
+    ask(
+        &mut b,
+        json!({"subtype": "initialize", "promptSuggestions": true}),
+    );
+    b.prompt(1, "go");
+    b.says("done");
+    b.says("and now?");
+    assert_eq!(follow("A turn", &b, "session_state_changed running"), 0);
+    assert_eq!(follow("A prompt suggestion", &b, "result"), 0);
 }
