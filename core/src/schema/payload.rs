@@ -2,6 +2,7 @@
 
 mod catalog;
 mod context;
+mod settings;
 #[cfg(test)]
 mod tests;
 
@@ -13,4 +14,8 @@ pub use catalog::{
 pub use context::{
     ContextCategory, ContextUsagePayload, GRID_COLUMNS, GRID_ROWS, GridSquare, McpServerStatus,
     McpStatusPayload,
+};
+pub use settings::{
+    AppliedSettings, CancelledPayload, Layer, ModePayload, ReloadPluginsPayload, SettingsPayload,
+    SettingsSource,
 };

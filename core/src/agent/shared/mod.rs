@@ -1,6 +1,8 @@
 //! The shared operations, which the profile `reference` installs.
 
+mod controls;
 mod initialize;
+mod settings;
 
 pub(super) use initialize::{Initializing, REJECTED};
 
@@ -20,15 +22,21 @@ impl AgentSession {
             SharedOperation::McpStatus => {
                 self.answer(id, Some(super::catalog::mcp_status()));
             }
-            SharedOperation::GetSettings
-            | SharedOperation::ReloadPlugins
-            | SharedOperation::SetPermissionMode { .. }
-            | SharedOperation::SetModel { .. }
-            | SharedOperation::SetMaxThinkingTokens { .. }
-            | SharedOperation::RewindFiles { .. }
-            | SharedOperation::CancelAsyncMessage { .. }
-            | SharedOperation::StopTask { .. }
-            | SharedOperation::ApplyFlagSettings { .. }
+            SharedOperation::GetSettings => self.get_settings(id),
+            SharedOperation::ApplyFlagSettings { settings } => {
+                self.apply_flag_settings(id, &settings);
+            }
+            SharedOperation::SetPermissionMode { mode } => self.set_permission_mode(id, &mode),
+            SharedOperation::SetModel { model } => self.set_model(id, model.as_deref()),
+            SharedOperation::SetMaxThinkingTokens { tokens } => {
+                self.set_max_thinking_tokens(id, tokens);
+            }
+            SharedOperation::CancelAsyncMessage { message_uuid } => {
+                self.cancel_async_message(id, &message_uuid);
+            }
+            SharedOperation::StopTask { task_id } => self.stop_named_task(id, &task_id),
+            SharedOperation::ReloadPlugins => self.reload_plugins(id),
+            SharedOperation::RewindFiles { .. }
             | SharedOperation::SeedReadState { .. }
             | SharedOperation::McpReconnect { .. }
             | SharedOperation::McpToggle { .. }

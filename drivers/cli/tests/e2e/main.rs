@@ -20,6 +20,7 @@ mod secrets;
 mod server;
 mod sessions;
 mod settings;
+mod shared_controls;
 mod stored;
 mod structured;
 mod support;
