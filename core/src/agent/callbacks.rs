@@ -154,7 +154,8 @@ impl AgentSession {
     /// As much of a callback's answer as its record shows.
     fn cut_output(&self, text: &str) -> String {
         let most = self.config.limits.hook_output_chars;
-        text.chars().take(most).collect()
+        // Half a credential is none to the guard.
+        self.safe(text).chars().take(most).collect()
     }
 
     // ---- what hooks say besides -----------------------------------------------------
@@ -192,7 +193,7 @@ impl AgentSession {
         let Some(ToolOutcome { is_error, .. }) = self.agent_loop.held(place) else {
             return;
         };
-        let mut text = text_of(result);
+        let mut text = self.safe(&text_of(result));
         let most = self.config.limits.tool_output_chars;
         if let Some((end, _)) = text.char_indices().nth(most) {
             let cut = text.len().saturating_sub(end);
@@ -254,6 +255,7 @@ impl AgentSession {
         let mut hooks = self.config.hooks.list.to_vec();
         for (pattern, result) in patterns.iter().zip(results) {
             if let Err(fault) = &result {
+                let pattern = self.placeless(pattern);
                 self.warn(format!(
                     "the matcher {pattern:?} of a hook is {fault}; it matches every tool"
                 ));

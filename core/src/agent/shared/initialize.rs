@@ -14,7 +14,7 @@ use crate::agent::{AgentSession, Handshake, Stage};
 use crate::effect::{EffectId, Request};
 use crate::hook::{Callback, Hook, HookEvent, Matcher};
 use crate::json::RawJson;
-use crate::schema::inbound::{HookRegistration, Initialize};
+use crate::schema::inbound::{HookRegistration, Initialize, UNKNOWN_KIND_CHARS};
 use crate::schema::payload::{AgentDescriptor, InitializeApplied};
 use crate::structured::OutputSchema;
 use alloc::boxed::Box;
@@ -238,9 +238,11 @@ impl AgentSession {
     /// whose failure is to block.
     fn register_hooks(&mut self, asked: &Initialize) -> bool {
         for unknown in &asked.unknown_events {
+            // Half a credential is none to the guard.
+            let name = self.placeless(&unknown.name);
+            let name: String = name.chars().take(UNKNOWN_KIND_CHARS).collect();
             self.warn(format!(
-                "initialize: hooks: the unknown event {:?} was ignored",
-                unknown.name
+                "initialize: hooks: the unknown event {name:?} was ignored"
             ));
         }
         let mut hooks = self.config.hooks.list.to_vec();

@@ -3,10 +3,8 @@
 //! Members that are not known change nothing, and null is the same as absent. A
 //! member that is known and has another shape is told by its place.
 
-use super::UNKNOWN_KIND_CHARS;
 use crate::hook::HookEvent;
 use crate::json::{Object, RawJson, ScanLimits, Scanner, Value};
-use crate::schema::grammar;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
@@ -57,7 +55,7 @@ pub struct HookRegistration {
 /// An event that nobody knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownEvent {
-    /// Its name, cut.
+    /// Its name, of any length.
     pub name: String,
     /// Whether one of its hooks says `onFailure:"block"`.
     pub blocks: bool,
@@ -94,7 +92,7 @@ fn read(request: Object<'_>) -> Result<Initialize, String> {
         let name = name.decode_lossy();
         let Some(event) = HookEvent::from_word(&name) else {
             read.unknown_events.push(UnknownEvent {
-                name: grammar::cut(&name, UNKNOWN_KIND_CHARS).into(),
+                name: name.into_owned(),
                 blocks: says_block(groups),
             });
             continue;

@@ -708,25 +708,42 @@ fn a_callback_that_would_be_told_too_much_fails_and_sees_no_part() {
 
 // covers: DEC-30
 #[test]
-fn words_of_a_callback_carry_no_credential() {
+fn words_of_a_callback_carry_no_credential_and_no_part_of_one() {
     let key = "key-of-the-host";
     let mut config = Config {
         credentials: Guard::new([key.to_string()]).expect("a guard"),
         ..reference()
     };
     config.hooks.records = true;
-    let mut b = with_hooks(config, &["PreToolUse"], json!({}));
+    // Every cut goes through it.
+    config.limits.hook_output_chars = 60;
+    config.limits.tool_output_chars = 54;
+    let before = |count: usize| "x".repeat(count) + key;
+    let mut b = Bench::new(config);
+    let mut events = hooks(&["PreToolUse", "PostToolUse", &before(120)], json!({}));
+    events["hooks"]["PreToolUse"][0]["matcher"] = json!(format!("{key}("));
+    b.initialize(events);
+    b.patterns_match(&[None]);
     b.prompt(1, "go");
-    b.calls(&[("t1", "Do", "{}")]);
+    b.calls(&[("t1", "Do", "{}"), ("t2", "Look", "{}")]);
     let mut answer = decides("deny");
+    answer["a"] = json!(before(50));
     answer["continue"] = json!(false);
     answer["stopReason"] = json!(key);
     answer["reason"] = json!(key);
     answer["systemMessage"] = json!(key);
     answer["hookSpecificOutput"]["permissionDecisionReason"] = json!(key);
-    b.callback_says(&answer);
-    assert!(!String::from_utf8_lossy(&b.bytes).contains(key));
-    assert!(b.diagnostics().iter().all(|told| !told.contains(key)));
+    let asked = b.callbacks();
+    b.respond(&asked[0].0, &answer);
+    b.respond(&asked[1].0, &json!({}));
+    b.tool_says("t2", "seen");
+    b.callback_says(&special(
+        "PostToolUse",
+        json!({"updatedToolOutput": before(50)}),
+    ));
+    assert!(!String::from_utf8_lossy(&b.bytes).contains("key-"));
+    assert_eq!(b.diagnostics().len(), 4, "{:?}", b.diagnostics());
+    assert!(b.diagnostics().iter().all(|told| !told.contains("key-")));
     let records = b.records();
     assert_eq!(records[records.len() - 2]["result"], "[redacted]");
 }
