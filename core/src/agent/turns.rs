@@ -207,6 +207,7 @@ impl AgentSession {
             access,
             directories: self.policy.directories().map(ToString::to_string).collect(),
             environment: Arc::clone(&self.environment),
+            bookkeeping: crate::checkpoint::Bookkeeping::default(),
         };
         if background.is_some_and(|background| background.holds(&request.call.input)) {
             return self.start_task(place, request);
