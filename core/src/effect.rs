@@ -4,6 +4,7 @@
 //! exactly one answer or one cancellation (law 5). Answers that arrive after a
 //! cancellation are late and ignored; anything else out of place is [`Misuse`].
 
+use crate::checkpoint::{RewindReport, RewindRequest, SeedRequest, Seeding};
 use crate::hook::{HookReport, HookRequest};
 use crate::machine::Misuse;
 use crate::model::{Delta, ModelOutcome, ModelRequest};
@@ -49,6 +50,12 @@ pub enum Request {
     /// (RT-SCHM-005). Answer: [`Answer::Validated`]; the session waits for it no
     /// longer than `Limits::validation_timeout`.
     Validate(Box<Validation>),
+    /// Put files back that tools changed, or tell what that would change (records,
+    /// `rewind_files`). No tool changes files meanwhile. Answer: [`Answer::Rewound`].
+    Rewind(Box<RewindRequest>),
+    /// Take the version of a file that is on the disk for one that was read
+    /// (records, `seed_read_state`). Answer: [`Answer::Seeded`].
+    Seed(Box<SeedRequest>),
 }
 
 impl Request {
@@ -63,6 +70,8 @@ impl Request {
             Self::FlushRemote => Kind::FlushRemote,
             Self::Vet(_) => Kind::Vet,
             Self::Validate(_) => Kind::Validate,
+            Self::Rewind(_) => Kind::Rewind,
+            Self::Seed(_) => Kind::Seed,
         }
     }
 }
@@ -125,6 +134,10 @@ pub enum Answer {
     Vetted(Verdict),
     /// What the validator says of the value.
     Validated(Validity),
+    /// What became of the files; or why none of them could be put back.
+    Rewound(Result<RewindReport, String>),
+    /// Whether the file counts as seen.
+    Seeded(Seeding),
 }
 
 impl Answer {
@@ -139,6 +152,8 @@ impl Answer {
             Self::Flushed(_) => Kind::FlushRemote,
             Self::Vetted(_) => Kind::Vet,
             Self::Validated(_) => Kind::Validate,
+            Self::Rewound(_) => Kind::Rewind,
+            Self::Seeded(_) => Kind::Seed,
         }
     }
 }
@@ -174,6 +189,10 @@ pub enum Kind {
     Vet,
     /// A value to be held against a schema.
     Validate,
+    /// Files to be put back.
+    Rewind,
+    /// A file to be taken for seen.
+    Seed,
 }
 
 /// Cancelled effects whose late answer may still come, at most.

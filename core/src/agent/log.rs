@@ -14,11 +14,15 @@
 //! done 3 vetted passed
 //! done 4 stored passed              done 4 stored failed
 //! done 5 validated fits             done 5 validated breaks "/a: is no number"
+//! done 6 rewound done 2 5 1 "/a" "why"
+//! done 6 rewound refused "why"      done 7 seeded seen
 //! done 5 hook exited 0 "answer" "out" "err"
 //! done 5 hook failed "why" "answer" "out" "err"
 //! network 2 "example.org"
 //! sent 120                          write_failed
 //! ```
+
+mod files;
 
 use super::{Command, Input};
 use crate::effect::{Answer, EffectId, Progress, Verdict};
@@ -141,6 +145,8 @@ fn write_answer(line: Line, answer: &Answer) -> Line {
         Answer::Stored(verdict) => line.word("stored").verdict(*verdict),
         Answer::Flushed(verdict) => line.word("flushed").verdict(*verdict),
         Answer::Vetted(verdict) => line.word("vetted").verdict(*verdict),
+        Answer::Rewound(rewound) => files::write_rewound(line.word("rewound"), rewound),
+        Answer::Seeded(seeding) => files::write_seeded(line.word("seeded"), seeding),
         Answer::Validated(Validity::Fits) => line.word("validated fits"),
         Answer::Validated(Validity::Unknown) => line.word("validated unknown"),
         Answer::Validated(Validity::Breaks(faults)) => {
@@ -295,6 +301,8 @@ fn read_answer(words: &mut Words<'_>) -> Result<Answer, LogFault> {
         "flushed" => Answer::Flushed(words.verdict()?),
         "vetted" => Answer::Vetted(words.verdict()?),
         "validated" => Answer::Validated(read_validity(words)?),
+        "rewound" => Answer::Rewound(files::read_rewound(words)?),
+        "seeded" => Answer::Seeded(files::read_seeded(words)?),
         _ => return Err(LogFault("an unknown answer")),
     })
 }
@@ -417,6 +425,7 @@ fn number<T: FromStr>(word: &str) -> Result<T, LogFault> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::checkpoint::{RewindReport, Seeding};
     use alloc::vec;
 
     fn inputs() -> Vec<Input<'static>> {
@@ -494,6 +503,20 @@ mod tests {
                 id,
                 Answer::Validated(Validity::Breaks(vec!["/a \"b\"\n: no".into(), "".into()])),
             ),
+            Input::Done(id, Answer::Rewound(Err("it is \"gone\"".into()))),
+            Input::Done(id, Answer::Rewound(Ok(RewindReport::default()))),
+            Input::Done(
+                id,
+                Answer::Rewound(Ok(RewindReport {
+                    changed: vec!["/a b".into(), "/c".into()],
+                    insertions: 1,
+                    deletions: u64::MAX,
+                    failures: vec!["`/d` is a folder.".into()],
+                })),
+            ),
+            Input::Done(id, Answer::Seeded(Seeding::Seeded)),
+            Input::Done(id, Answer::Seeded(Seeding::Newer)),
+            Input::Done(id, Answer::Seeded(Seeding::Refused("no `a`".into()))),
             Input::Progress(id, Progress::Network("example.org".into())),
             hook(HookEnd::Exited(2)),
             hook(HookEnd::Failed("it \"went\" wrong".into())),
@@ -544,6 +567,13 @@ mod tests {
             ("done 1 hook passed", "a hook ends `exited` or `failed`"),
             ("done 1 hook exited 256", "a number is missing"),
             ("done 1 hook failed", "a text is missing"),
+            ("done 1 rewound well", "a rewind is `done` or `refused`"),
+            ("done 1 rewound done 1 2", "a number is missing"),
+            ("done 1 rewound done 1 2 2 \"/a\"", "a text is missing"),
+            (
+                "done 1 seeded well",
+                "a file is `seen`, `newer` or `refused`",
+            ),
             ("done 1 vetted", "a word is missing"),
             (
                 "done 1 validated well",

@@ -70,7 +70,10 @@ pub(super) const CANCELLED: &str = "Cancelled: the turn was interrupted before t
 impl AgentSession {
     /// Whether a prompt has to wait.
     pub(super) fn is_busy(&self) -> bool {
-        self.turn.is_some() || self.flushing.is_some() || self.hooks_hold_prompts()
+        self.turn.is_some()
+            || self.flushing.is_some()
+            || self.hooks_hold_prompts()
+            || self.files_hold_prompts()
     }
 
     /// Starts the next prompt once nothing runs.
@@ -94,6 +97,7 @@ impl AgentSession {
 
     /// Runs a prompt that nobody has refused.
     pub(super) fn run_prompt(&mut self, prompt: Prompt) {
+        self.set_checkpoint(&prompt.uuid);
         self.turn = Some(Turn {
             prompt_uuid: Arc::clone(&prompt.uuid),
             began: self.now,
@@ -207,7 +211,7 @@ impl AgentSession {
             access,
             directories: self.policy.directories().map(ToString::to_string).collect(),
             environment: Arc::clone(&self.environment),
-            bookkeeping: crate::checkpoint::Bookkeeping::default(),
+            bookkeeping: self.bookkeeping(),
         };
         if background.is_some_and(|background| background.holds(&request.call.input)) {
             return self.start_task(place, request);

@@ -390,6 +390,8 @@ impl Pump {
             Request::Store(batch) => self.keeper.store(id, batch),
             Request::FlushRemote => self.answer(id, Answer::Flushed(Verdict::Passed)),
             Request::Validate(validation) => self.workers.schemas.start(id, validation),
+            Request::Rewind(request) => self.workers.rewinds.start(id, request),
+            Request::Seed(request) => self.workers.seeds.start(id, request),
             Request::Vet(copy) => match &self.workers.validator {
                 Some(validator) => validator.start(id, copy),
                 None => self.answer(id, Answer::Vetted(Verdict::Passed)),

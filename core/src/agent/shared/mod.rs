@@ -1,5 +1,9 @@
 //! The shared operations, which the profile `reference` installs.
 
+mod files;
+
+pub(super) use files::Files;
+
 use super::AgentSession;
 use crate::schema::inbound::SharedOperation;
 
@@ -15,17 +19,22 @@ impl AgentSession {
             SharedOperation::McpStatus => {
                 self.answer(id, Some(super::catalog::mcp_status()));
             }
+            SharedOperation::RewindFiles {
+                user_message_id,
+                dry_run,
+            } => self.rewind_files(id, &user_message_id, dry_run),
+            SharedOperation::SeedReadState { path, mtime } => {
+                self.seed_read_state(id, path, mtime);
+            }
             SharedOperation::Initialize(_)
             | SharedOperation::GetSettings
             | SharedOperation::ReloadPlugins
             | SharedOperation::SetPermissionMode { .. }
             | SharedOperation::SetModel { .. }
             | SharedOperation::SetMaxThinkingTokens { .. }
-            | SharedOperation::RewindFiles { .. }
             | SharedOperation::CancelAsyncMessage { .. }
             | SharedOperation::StopTask { .. }
             | SharedOperation::ApplyFlagSettings { .. }
-            | SharedOperation::SeedReadState { .. }
             | SharedOperation::McpReconnect { .. }
             | SharedOperation::McpToggle { .. }
             | SharedOperation::McpSetServers { .. }

@@ -2,6 +2,7 @@
 //! model, a tool or a provider said, for that may hold anything.
 
 use agentx_core::agent::{Command, Input, Output};
+use agentx_core::checkpoint::Seeding;
 use agentx_core::effect::{Answer, Progress, Reply, Request, Verdict};
 use agentx_core::model::{Delta, ModelOutcome};
 use agentx_core::structured::Validity;
@@ -70,6 +71,8 @@ const fn request_kind(request: &Request) -> &'static str {
         Request::FlushRemote => "flush",
         Request::Vet(_) => "vet",
         Request::Validate(_) => "validate",
+        Request::Rewind(_) => "rewind",
+        Request::Seed(_) => "seed",
     }
 }
 
@@ -85,6 +88,8 @@ const fn answer_kind(answer: &Answer) -> (&'static str, bool) {
         Answer::Flushed(verdict) => ("flush", matches!(verdict, Verdict::Passed)),
         Answer::Vetted(verdict) => ("vet", matches!(verdict, Verdict::Passed)),
         Answer::Validated(validity) => ("validate", matches!(validity, Validity::Fits)),
+        Answer::Rewound(rewound) => ("rewind", rewound.is_ok()),
+        Answer::Seeded(seeding) => ("seed", !matches!(seeding, Seeding::Refused(_))),
     }
 }
 

@@ -16,6 +16,8 @@ pub(super) fn brief_effect(request: &Request) -> String {
         Request::FlushRemote => "flush".to_string(),
         Request::Vet(_) => "vet".to_string(),
         Request::Validate(_) => "validate".to_string(),
+        Request::Rewind(_) => "rewind".to_string(),
+        Request::Seed(_) => "seed".to_string(),
     }
 }
 
