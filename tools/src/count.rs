@@ -1,7 +1,6 @@
 //! How many lines of one text another adds and takes away.
 
-use crate::limits::DIFF_LINES;
-use imara_diff::{Algorithm, Diff, InternedInput, sources::byte_lines};
+use crate::limits::{DIFF_EDITS, DIFF_LINES};
 
 /// Lines that a change adds and takes away.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -11,21 +10,51 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// Of the change from `old` to `new`. A text with more different lines than
-    /// are compared counts as replaced between its first and last difference.
+    /// Of the change from `old` to `new`, as few as can be. Where they differ in
+    /// more lines than are looked for, all between the first difference and the
+    /// last count as replaced.
     pub(crate) fn of(old: &[u8], new: &[u8]) -> Self {
         let (old, new) = differing(old, new);
         let (removed, added) = (lines(old), lines(new));
-        if removed.max(added) > DIFF_LINES || removed == 0 || added == 0 {
-            return Self { added, removed };
+        let replaced = Self { added, removed };
+        if removed.max(added) > DIFF_LINES {
+            return replaced;
         }
-        let input = InternedInput::new(byte_lines(old), byte_lines(new));
-        let diff = Diff::compute(Algorithm::Histogram, &input);
-        Self {
-            added: u64::from(diff.count_additions()),
-            removed: u64::from(diff.count_removals()),
+        let old: Vec<&[u8]> = old.split_inclusive(|byte| *byte == b'\n').collect();
+        let new: Vec<&[u8]> = new.split_inclusive(|byte| *byte == b'\n').collect();
+        // Both sums are known: of all edits, and of lines more than before.
+        distance(&old, &new).map_or(replaced, |edits| Self {
+            added: (edits + added - removed) / 2,
+            removed: (edits + removed - added) / 2,
+        })
+    }
+}
+
+/// How many lines have to go or to come to make `new` of `old`: the greedy
+/// algorithm of E. Myers, which takes time in proportion to the answer.
+fn distance(old: &[&[u8]], new: &[&[u8]]) -> Option<u64> {
+    let most = (old.len() + new.len()).min(DIFF_EDITS);
+    let goal = old.len() as isize - new.len() as isize;
+    let middle = most as isize + 1;
+    // How far into `old` each diagonal (lines of `old` less lines of `new`) leads.
+    let mut reach = vec![0_usize; 2 * most + 3];
+    for edits in 0..=most as isize {
+        for diagonal in (-edits..=edits).step_by(2) {
+            let at = (middle + diagonal) as usize;
+            let (less, more) = (reach[at - 1], reach[at + 1]);
+            let inserts = diagonal == -edits || (diagonal != edits && less < more);
+            let mut x = if inserts { more } else { less + 1 };
+            let mut y = x.wrapping_add_signed(-diagonal);
+            while x < old.len() && y < new.len() && old[x] == new[y] {
+                (x, y) = (x + 1, y + 1);
+            }
+            reach[at] = x;
+            if diagonal == goal && x >= old.len() {
+                return u64::try_from(edits).ok();
+            }
         }
     }
+    None
 }
 
 /// Lines of a text; a last one needs no line end.
@@ -82,6 +111,37 @@ mod tests {
         assert_eq!((bytes.added, bytes.removed), (1, 1));
     }
 
+    /// Length of the longest list of lines that both have, by the book.
+    fn common(old: &[&[u8]], new: &[&[u8]]) -> usize {
+        match (old, new) {
+            ([a, old @ ..], [b, new @ ..]) if a == b => common(old, new) + 1,
+            ([_, less @ ..], [_, fewer @ ..]) => common(less, new).max(common(old, fewer)),
+            _ => 0,
+        }
+    }
+
+    #[test]
+    fn no_fewer_lines_would_do() {
+        let mut texts = vec![String::new()];
+        for n in 0..40 {
+            let shorter = texts[n].clone();
+            texts.extend(["a\n", "b\n", "c\n"].map(|line| shorter.clone() + line));
+        }
+        for old in &texts {
+            for new in &texts {
+                let lists = [old, new].map(|text| {
+                    let lines = text.as_bytes().split_inclusive(|byte| *byte == b'\n');
+                    lines.collect::<Vec<_>>()
+                });
+                let same = common(&lists[0], &lists[1]);
+                let expected = (lists[1].len() - same, lists[0].len() - same);
+                let (added, removed) = counted(old, new);
+                let counts = (added as usize, removed as usize);
+                assert_eq!(counts, expected, "{old:?} to {new:?}");
+            }
+        }
+    }
+
     #[test]
     fn what_begins_and_ends_alike_is_not_compared() {
         let many = "same\n".repeat(300_000);
@@ -92,12 +152,20 @@ mod tests {
 
     #[test]
     fn a_text_with_too_many_differences_counts_as_replaced() {
-        let line = |n: u64| format!("{n}\nsame\n");
-        let old: String = (0..DIFF_LINES).map(line).collect();
-        let new: String = (0..DIFF_LINES).map(|n| line(n + 1_000_000)).collect();
+        let text = |count: usize, add: usize| -> String {
+            (0..count).map(|n| format!("{}\nsame\n", n + add)).collect()
+        };
+        let some = DIFF_EDITS / 2;
         assert_eq!(
-            counted(&old, &new),
-            (2 * DIFF_LINES - 1, 2 * DIFF_LINES - 1)
+            counted(&text(some, 0), &text(some, 1_000_000)),
+            (some as u64, some as u64)
         );
+        let more = some + 1;
+        let all = 2 * more as u64 - 1;
+        assert_eq!(counted(&text(more, 0), &text(more, 1_000_000)), (all, all));
+        let many = usize::try_from(DIFF_LINES).unwrap();
+        let old = format!("a\n{}b", "same\n".repeat(many));
+        let new = format!("c\n{}d", "same\n".repeat(many));
+        assert_eq!(counted(&old, &new), (DIFF_LINES + 2, DIFF_LINES + 2));
     }
 }

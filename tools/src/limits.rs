@@ -214,6 +214,9 @@ pub(crate) const SEEN_FILES: usize = 10_000;
 /// takes away.
 pub(crate) const DIFF_LINES: u64 = 100_000;
 
+/// Lines added and taken away, together, that are looked for.
+pub(crate) const DIFF_EDITS: usize = 2_000;
+
 /// Names that are tried for a file that is to have none.
 pub(crate) const UNNAMED_ATTEMPTS: u32 = 16;
 

@@ -425,7 +425,6 @@ fn number<T: FromStr>(word: &str) -> Result<T, LogFault> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checkpoint::{RewindReport, Seeding};
     use alloc::vec;
 
     fn inputs() -> Vec<Input<'static>> {
@@ -503,20 +502,6 @@ mod tests {
                 id,
                 Answer::Validated(Validity::Breaks(vec!["/a \"b\"\n: no".into(), "".into()])),
             ),
-            Input::Done(id, Answer::Rewound(Err("it is \"gone\"".into()))),
-            Input::Done(id, Answer::Rewound(Ok(RewindReport::default()))),
-            Input::Done(
-                id,
-                Answer::Rewound(Ok(RewindReport {
-                    changed: vec!["/a b".into(), "/c".into()],
-                    insertions: 1,
-                    deletions: u64::MAX,
-                    failures: vec!["`/d` is a folder.".into()],
-                })),
-            ),
-            Input::Done(id, Answer::Seeded(Seeding::Seeded)),
-            Input::Done(id, Answer::Seeded(Seeding::Newer)),
-            Input::Done(id, Answer::Seeded(Seeding::Refused("no `a`".into()))),
             Input::Progress(id, Progress::Network("example.org".into())),
             hook(HookEnd::Exited(2)),
             hook(HookEnd::Failed("it \"went\" wrong".into())),
@@ -567,13 +552,6 @@ mod tests {
             ("done 1 hook passed", "a hook ends `exited` or `failed`"),
             ("done 1 hook exited 256", "a number is missing"),
             ("done 1 hook failed", "a text is missing"),
-            ("done 1 rewound well", "a rewind is `done` or `refused`"),
-            ("done 1 rewound done 1 2", "a number is missing"),
-            ("done 1 rewound done 1 2 2 \"/a\"", "a text is missing"),
-            (
-                "done 1 seeded well",
-                "a file is `seen`, `newer` or `refused`",
-            ),
             ("done 1 vetted", "a word is missing"),
             (
                 "done 1 validated well",

@@ -10,7 +10,6 @@ use crate::schema::Schemas;
 use agentx_core::agent::{
     AgentSession, Command, Config, Input, Output, Profile, Provider, Reference,
 };
-use agentx_core::checkpoint::{RewindReport, RewindRequest, SeedRequest, Seeding};
 use agentx_core::correlate::OrphanPolicy;
 use agentx_core::effect::{Answer, EffectId, Progress, Reply, Request, Verdict};
 use agentx_core::guard::Guard;
@@ -35,6 +34,7 @@ use std::collections::VecDeque;
 use std::thread;
 
 mod brief;
+mod files;
 
 pub use brief::{brief, brief_entries};
 use brief::{brief_effect, brief_input};
@@ -559,38 +559,6 @@ impl Bench {
             id.expect("a submission is checked"),
             Answer::Validated(validity),
         );
-    }
-
-    /// The oldest operation that puts files back.
-    #[must_use]
-    pub fn rewinding(&self) -> Option<(EffectId, &RewindRequest)> {
-        self.open.iter().find_map(|(id, request)| match request {
-            Request::Rewind(request) => Some((*id, &**request)),
-            _ => None,
-        })
-    }
-
-    /// That operation ends.
-    pub fn rewinds(&mut self, rewound: Result<RewindReport, String>) {
-        let id = self.rewinding().map(|(id, _)| id);
-        self.tell("files: put back".to_string());
-        self.done(id.expect("files are put back"), Answer::Rewound(rewound));
-    }
-
-    /// The oldest file that is looked at.
-    #[must_use]
-    pub fn seeding(&self) -> Option<(EffectId, &SeedRequest)> {
-        self.open.iter().find_map(|(id, request)| match request {
-            Request::Seed(request) => Some((*id, &**request)),
-            _ => None,
-        })
-    }
-
-    /// It was looked at.
-    pub fn seeds(&mut self, seeding: Seeding) {
-        let id = self.seeding().map(|(id, _)| id);
-        self.tell("file: looked at".to_string());
-        self.done(id.expect("a file is looked at"), Answer::Seeded(seeding));
     }
 
     /// The record that waits for a verdict.

@@ -62,3 +62,51 @@ pub(super) fn read_seeded(words: &mut Words<'_>) -> Result<Seeding, LogFault> {
         _ => Err(LogFault("a file is `seen`, `newer` or `refused`")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::Input;
+    use crate::agent::log::{read, write};
+    use crate::effect::{Answer, EffectId};
+    use alloc::vec;
+
+    #[test]
+    fn answers_about_files_read_back_as_they_were_written() {
+        let report = RewindReport {
+            changed: vec!["/a b".into(), "/c\n".into()],
+            insertions: 1,
+            deletions: u64::MAX,
+            failures: vec!["`/d` is a folder.".into()],
+        };
+        for answer in [
+            Answer::Rewound(Err("it is \"gone\"".into())),
+            Answer::Rewound(Ok(RewindReport::default())),
+            Answer::Rewound(Ok(report)),
+            Answer::Seeded(Seeding::Seeded),
+            Answer::Seeded(Seeding::Newer),
+            Answer::Seeded(Seeding::Refused("no `a`".into())),
+        ] {
+            let input = Input::Done(EffectId(7), answer);
+            let line = write(&input).expect("no input of the stream");
+            assert_eq!(read(&line), Ok(input), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_answer_is_a_fault() {
+        for (line, fault) in [
+            ("done 1 rewound well", "a rewind is `done` or `refused`"),
+            ("done 1 rewound done 1 2", "a word is missing"),
+            ("done 1 rewound done 1 2 x", "a number is missing"),
+            ("done 1 rewound done 1 2 2 \"/a\"", "a text is missing"),
+            (
+                "done 1 seeded well",
+                "a file is `seen`, `newer` or `refused`",
+            ),
+            ("done 1 seeded refused", "a text is missing"),
+        ] {
+            assert_eq!(read(line), Err(LogFault(fault)), "{line}");
+        }
+    }
+}
