@@ -233,6 +233,21 @@ fn what_others_changed_since_is_not_lost() {
 }
 
 #[test]
+fn an_edit_between_two_prompts_comes_back_with_the_later_one() {
+    let mut session = Session::new();
+    session.write("f", "tool\n");
+    session.world.write("f", "theirs\n");
+    session.read("f");
+    session.at = 1;
+    session.edit("f", "theirs", "both");
+    // It went into what a tool made of the file, and is kept.
+    assert_eq!(session.rewound(0), (names(&["f"]), 0, 1));
+    assert!(!session.world.work("f").exists());
+    assert_eq!(session.rewound(1), (names(&["f"]), 1, 0));
+    assert_eq!(session.content("f"), "theirs\n");
+}
+
+#[test]
 fn a_file_that_is_gone_comes_back_with_its_folder_and_rights() {
     let mut session = Session::new();
     let path = session.world.write("deep/er/f", "old");

@@ -11,6 +11,7 @@ use crate::checkpoint::{
     Bookkeeping, Checkpoint, RewindReport, RewindRequest, SeedRequest, Seeding,
 };
 use crate::effect::{EffectId, Request};
+use crate::schema::inbound::UNKNOWN_KIND_CHARS;
 use crate::schema::payload::RewindFilesPayload;
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -102,11 +103,11 @@ impl AgentSession {
         }
         let Some(to) = self.files.of(prompt) else {
             let why = if self.seen.contains(prompt) {
-                "it is no prompt of this process, or too old"
+                "that did not run in this process, or too long ago"
             } else {
-                "no such prompt has run"
+                "there is no such prompt"
             };
-            let shown = self.safe(prompt);
+            let shown: String = self.safe(prompt).chars().take(UNKNOWN_KIND_CHARS).collect();
             let text = format!("there is no file checkpoint for message {shown:?}: {why}");
             return self.answer_refused_rewind(id, text);
         };

@@ -146,7 +146,7 @@ fn a_later_process_and_a_host_that_does_not_want_it_keep_nothing() {
     let told = rewind(&mut agent, 1, false);
     assert_eq!(told["canRewind"], false);
     let error = told["error"].as_str().unwrap();
-    assert!(error.contains("no prompt of this process"), "{error}");
+    assert!(error.contains("did not run in this process"), "{error}");
     assert_eq!(read(&world.work().join("f")), "new");
     agent.end();
     let mut command = world.command(&[&DUPLEX[..], &HOSTED].concat());

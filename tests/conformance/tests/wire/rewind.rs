@@ -130,9 +130,10 @@ fn an_unknown_message_is_a_success_that_says_no() {
     b.records();
     run_prompt(&mut b, 1);
     for (message, why) in [
-        (uuid(9), "no such prompt has run"),
-        (uuid(7), "no prompt of this process, or too old"),
-        ("\"\n".to_string(), r#"message "\"\n": no such prompt"#),
+        (uuid(9), "there is no such prompt"),
+        (uuid(7), "did not run in this process, or too long ago"),
+        ("\"\n".to_string(), r#"message "\"\n": there is no"#),
+        ("é".repeat(1_000_000), &format!("\"{}\":", "é".repeat(128))),
     ] {
         rewind(&mut b, "r", &message);
         let told = payload(&mut b, "r");
@@ -161,7 +162,7 @@ fn prompts_of_an_earlier_process_have_no_checkpoint() {
     let told = payload(&mut b, "r");
     assert_eq!(told["canRewind"], false);
     let error = told["error"].as_str().unwrap();
-    assert!(error.contains("no prompt of this process"), "{error}");
+    assert!(error.contains("did not run in this process"), "{error}");
 }
 
 #[test]
@@ -278,7 +279,7 @@ fn only_so_many_prompts_are_remembered() {
     }
     rewind(&mut b, "r1", &uuid(1));
     let error = payload(&mut b, "r1")["error"].take();
-    assert!(error.as_str().unwrap().contains("too old"), "{error}");
+    assert!(error.as_str().unwrap().contains("too long ago"), "{error}");
     rewind(&mut b, "r2", &uuid(2));
     assert!(b.rewinding().is_some());
 }
