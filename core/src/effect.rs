@@ -5,12 +5,12 @@
 //! cancellation are late and ignored; anything else out of place is [`Misuse`].
 
 use crate::checkpoint::{RewindReport, RewindRequest, SeedRequest, Seeding};
-use crate::hook::{HookReport, HookRequest};
+use crate::hook::{HookReport, HookRequest, Matched, Matching};
 use crate::machine::Misuse;
 use crate::model::{Delta, ModelOutcome, ModelRequest};
 use crate::schema::permission::PermissionUpdate;
 use crate::store::Batch;
-use crate::structured::{Validation, Validity};
+use crate::structured::{OutputSchema, Validation, Validity};
 use crate::tool::{TaskRequest, ToolOutcome, ToolRequest};
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -50,6 +50,11 @@ pub enum Request {
     /// (RT-SCHM-005). Answer: [`Answer::Validated`]; the session waits for it no
     /// longer than `Limits::validation_timeout`.
     Validate(Box<Validation>),
+    /// Hold patterns of hooks against names of tools. Answer: [`Answer::Matched`].
+    Match(Box<Matching>),
+    /// Look whether a JSON Schema can be used. Answer: [`Answer::SchemaRead`],
+    /// within `Limits::validation_timeout`.
+    ReadSchema(OutputSchema),
     /// Put files back that tools changed, or tell what that would change (records,
     /// `rewind_files`). No tool changes files meanwhile. Answer: [`Answer::Rewound`].
     Rewind(Box<RewindRequest>),
@@ -70,6 +75,8 @@ impl Request {
             Self::FlushRemote => Kind::FlushRemote,
             Self::Vet(_) => Kind::Vet,
             Self::Validate(_) => Kind::Validate,
+            Self::Match(_) => Kind::Match,
+            Self::ReadSchema(_) => Kind::ReadSchema,
             Self::Rewind(_) => Kind::Rewind,
             Self::Seed(_) => Kind::Seed,
         }
@@ -134,6 +141,11 @@ pub enum Answer {
     Vetted(Verdict),
     /// What the validator says of the value.
     Validated(Validity),
+    /// What each pattern comes to, in order. One that is left out counts as one
+    /// that is no pattern.
+    Matched(Vec<Matched>),
+    /// Whether the schema can be used; else what is wrong with it and where.
+    SchemaRead(Result<(), String>),
     /// What became of the files; or why none of them could be put back.
     Rewound(Result<RewindReport, String>),
     /// Whether the file counts as seen.
@@ -152,6 +164,8 @@ impl Answer {
             Self::Flushed(_) => Kind::FlushRemote,
             Self::Vetted(_) => Kind::Vet,
             Self::Validated(_) => Kind::Validate,
+            Self::Matched(_) => Kind::Match,
+            Self::SchemaRead(_) => Kind::ReadSchema,
             Self::Rewound(_) => Kind::Rewind,
             Self::Seeded(_) => Kind::Seed,
         }
@@ -189,6 +203,10 @@ pub enum Kind {
     Vet,
     /// A value to be held against a schema.
     Validate,
+    /// Patterns to be held against names.
+    Match,
+    /// A schema to be looked at.
+    ReadSchema,
     /// Files to be put back.
     Rewind,
     /// A file to be taken for seen.

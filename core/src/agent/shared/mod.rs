@@ -1,8 +1,10 @@
 //! The shared operations, which the profile `reference` installs.
 
 mod files;
+mod initialize;
 
 pub(super) use files::Files;
+pub(super) use initialize::{Initializing, REJECTED};
 
 use super::AgentSession;
 use crate::schema::inbound::SharedOperation;
@@ -11,6 +13,7 @@ impl AgentSession {
     /// Serves a shared operation.
     pub(super) fn shared_operation(&mut self, id: &str, operation: SharedOperation) {
         match operation {
+            SharedOperation::Initialize(request) => self.initialize_with(id, &request),
             SharedOperation::Interrupt => self.interrupt_turn(Some(id)),
             SharedOperation::GetContextUsage => {
                 let payload = self.context_usage();
@@ -26,8 +29,7 @@ impl AgentSession {
             SharedOperation::SeedReadState { path, mtime } => {
                 self.seed_read_state(id, path, mtime);
             }
-            SharedOperation::Initialize(_)
-            | SharedOperation::GetSettings
+            SharedOperation::GetSettings
             | SharedOperation::ReloadPlugins
             | SharedOperation::SetPermissionMode { .. }
             | SharedOperation::SetModel { .. }
