@@ -101,6 +101,7 @@ impl AgentSession {
     fn settle_everything(&mut self, status: u8, fault: Option<Fault>) {
         self.stage = Stage::Closing(status);
         self.fault = fault;
+        self.stop_files();
         self.withdraw_questions();
         self.drop_suggestion();
         if self.turn.is_none() {
@@ -167,6 +168,7 @@ impl AgentSession {
         self.flushing = None;
         self.suggestion = None;
         self.forget_hooks();
+        self.stop_files();
         // What is being stored is stored; the next run may need it.
         let open = self.effects.iter().filter(|(_, kind)| *kind != Kind::Store);
         let open: Vec<_> = open.map(|(id, _)| id).collect();

@@ -16,7 +16,7 @@ use super::inbound;
 use super::outbound::Outbound;
 use super::payload::{
     CancelledPayload, ContextUsagePayload, InitializePayload, McpStatusPayload, ModePayload,
-    ReloadPluginsPayload, SettingsPayload,
+    ReloadPluginsPayload, RewindFilesPayload, SettingsPayload,
 };
 use super::permission::PermissionAnswer;
 use crate::json::Writer;
@@ -31,7 +31,7 @@ mod tests;
 pub const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// Payloads of successful answers, by operation.
-const ANSWERS: [(&str, Shape); 8] = [
+const ANSWERS: [(&str, Shape); 9] = [
     ("initialize", InitializePayload::SHAPE),
     ("get_context_usage", ContextUsagePayload::SHAPE),
     ("mcp_status", McpStatusPayload::SHAPE),
@@ -39,6 +39,7 @@ const ANSWERS: [(&str, Shape); 8] = [
     ("get_settings", SettingsPayload::SHAPE),
     ("cancel_async_message", CancelledPayload::SHAPE),
     ("reload_plugins", ReloadPluginsPayload::SHAPE),
+    ("rewind_files", RewindFilesPayload::SHAPE),
     ("can_use_tool", PermissionAnswer::SHAPE),
 ];
 

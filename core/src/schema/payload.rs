@@ -2,6 +2,7 @@
 
 mod catalog;
 mod context;
+mod files;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ pub use context::{
     ContextCategory, ContextUsagePayload, GRID_COLUMNS, GRID_ROWS, GridSquare, McpServerStatus,
     McpStatusPayload,
 };
+pub use files::RewindFilesPayload;
 pub use settings::{
     AppliedSettings, CancelledPayload, Layer, ModePayload, ReloadPluginsPayload, SettingsPayload,
     SettingsSource,

@@ -1,9 +1,11 @@
 //! The shared operations, which the profile `reference` installs.
 
 mod controls;
+mod files;
 mod initialize;
 mod settings;
 
+pub(super) use files::Files;
 pub(super) use initialize::{Initializing, REJECTED};
 
 use super::AgentSession;
@@ -36,9 +38,14 @@ impl AgentSession {
             }
             SharedOperation::StopTask { task_id } => self.stop_named_task(id, &task_id),
             SharedOperation::ReloadPlugins => self.reload_plugins(id),
-            SharedOperation::RewindFiles { .. }
-            | SharedOperation::SeedReadState { .. }
-            | SharedOperation::McpReconnect { .. }
+            SharedOperation::RewindFiles {
+                user_message_id,
+                dry_run,
+            } => self.rewind_files(id, &user_message_id, dry_run),
+            SharedOperation::SeedReadState { path, mtime } => {
+                self.seed_read_state(id, path, mtime);
+            }
+            SharedOperation::McpReconnect { .. }
             | SharedOperation::McpToggle { .. }
             | SharedOperation::McpSetServers { .. }
             | SharedOperation::McpMessage { .. } => {
