@@ -15,7 +15,7 @@
 //! a driver would ask a real one, run tools and write records to a pipe.
 //!
 //! ```
-//! use agentx_core::agent::{AgentSession, Config, Input, Output, Provider};
+//! use agentx_core::agent::{AgentSession, Config, Input, Output, Profile, Provider};
 //! use agentx_core::effect::{Answer, EffectId, Progress, Request};
 //! use agentx_core::machine::{Machine, Misuse};
 //! use agentx_core::model::{Delta, ModelOutcome, StopReason};
@@ -87,6 +87,7 @@
 //! #     };
 //! #     Config {
 //! #         seed: Seed::from_u64(1),
+//! #         profile: Profile::Standalone,
 //! #         session_id: None,
 //! #         version: "0.1.0".to_string(),
 //! #         cwd: "/repo".to_string(),

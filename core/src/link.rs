@@ -110,6 +110,7 @@ pub struct Link {
     framer: Framer,
     scanner: Scanner,
     session_id: String,
+    reference: bool,
     vets: bool,
     asked: bool,
     latched: bool,
@@ -126,12 +127,19 @@ impl Link {
             framer: Framer::new(limits),
             scanner: Scanner::new(),
             session_id,
+            reference: false,
             vets,
             asked: false,
             latched: false,
             fifo: VecDeque::new(),
             waiting: 0,
         }
+    }
+
+    /// The same, reading records as the profile `reference` takes them, or not.
+    #[must_use]
+    pub fn for_reference(self, reference: bool) -> Self {
+        Self { reference, ..self }
     }
 
     // ---- in -------------------------------------------------------------------------
@@ -150,6 +158,7 @@ impl Link {
             session_id: &self.session_id,
             limits,
             guard,
+            reference: self.reference,
         };
         Some(read(&mut self.scanner, line, &context))
     }
@@ -161,6 +170,7 @@ impl Link {
             session_id: &self.session_id,
             limits,
             guard,
+            reference: self.reference,
         };
         Some(read(&mut self.scanner, line, &context))
     }

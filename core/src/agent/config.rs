@@ -1,5 +1,6 @@
 //! What an agent session is made of; fixed for its life.
 
+use super::profile::Profile;
 use crate::agent_loop::Pricing;
 use crate::correlate::OrphanPolicy;
 use crate::guard::Guard;
@@ -22,6 +23,8 @@ use alloc::vec::Vec;
 pub struct Config {
     /// Entropy of every id (DEC-17).
     pub seed: Seed,
+    /// Which control operations are installed.
+    pub profile: Profile,
     /// Id of the session; made from the seed when absent.
     pub session_id: Option<String>,
     /// Version of the product, as `system/init` tells it.

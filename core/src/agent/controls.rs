@@ -24,6 +24,9 @@ impl AgentSession {
         if let Operation::Initialize { extra_fields } = operation {
             return self.initialize(&id, extra_fields);
         }
+        if let Operation::Shared(operation) = operation {
+            return self.shared_operation(&id, operation);
+        }
         let name = name_of(&operation);
         match operation {
             Operation::Interrupt { extra_fields: true }
@@ -40,8 +43,8 @@ impl AgentSession {
             Operation::SetModel => self.refuse(&id, SET_MODEL.to_string()),
             Operation::SetPermissionMode => self.refuse(&id, SET_PERMISSION_MODE.to_string()),
             Operation::SetMaxThinkingTokens => self.refuse(&id, SET_THINKING.to_string()),
-            Operation::Initialize { .. } | Operation::Other(_) => {
-                self.refuse(&id, format!("unsupported control request {name:?}"));
+            Operation::Initialize { .. } | Operation::Shared(_) | Operation::Other(_) => {
+                self.refuse_unsupported(&id, &name);
             }
         }
     }
@@ -75,7 +78,12 @@ impl AgentSession {
         )));
     }
 
-    fn refuse(&mut self, id: &str, error: String) {
+    /// Answers an operation that is not installed (records, "anything else").
+    pub(super) fn refuse_unsupported(&mut self, id: &str, name: &str) {
+        self.refuse(id, format!("unsupported control request {name:?}"));
+    }
+
+    pub(super) fn refuse(&mut self, id: &str, error: String) {
         let error = self.safe(&error);
         self.send(&Outbound::ControlResponse(ControlResponse::error(
             id.into(),
@@ -132,6 +140,7 @@ fn name_of(operation: &Operation) -> String {
         Operation::SetModel => "set_model".to_string(),
         Operation::SetPermissionMode => "set_permission_mode".to_string(),
         Operation::SetMaxThinkingTokens => "set_max_thinking_tokens".to_string(),
+        Operation::Shared(operation) => operation.name().to_string(),
         Operation::Other(name) => name.clone(),
     }
 }

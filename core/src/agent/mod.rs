@@ -29,9 +29,12 @@ mod journal;
 pub mod log;
 mod partial;
 mod permission;
+mod profile;
 mod questions;
 mod queue;
 mod records;
+mod requests;
+mod shared;
 mod storing;
 mod submissions;
 mod tasks;
@@ -41,6 +44,7 @@ mod users;
 pub use config::{Config, Provider};
 pub use endings::exit_status;
 pub use io::{Command, Diagnostic, Event, Input, Output, Severity, TurnReport};
+pub use profile::{Profile, Reference, StateRecords};
 
 use crate::agent_loop::{AgentLoop, LoopConfig};
 use crate::correlate::{Correlator, Recent};
@@ -59,8 +63,9 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use hooks::HookBook;
 use journal::Journal;
-use questions::{Question, Waiter};
+use questions::Question;
 use queue::Queue;
+use requests::Waiter;
 use tasks::Tasks;
 use turns::Turn;
 
@@ -171,7 +176,8 @@ impl AgentSession {
         };
         let limits = &config.limits;
         let mut session = Self {
-            link: Link::new(limits, session_id.clone(), config.vet_records),
+            link: Link::new(limits, session_id.clone(), config.vet_records)
+                .for_reference(config.profile.is_reference()),
             effects: Effects::default(),
             waiters: Correlator::new(limits.resolved_tool_uses, config.orphans),
             questions: BTreeMap::new(),
@@ -406,7 +412,7 @@ impl AgentSession {
         }
         if matches!(self.stage, Stage::Open) {
             self.stage = Stage::Ended;
-            self.close_questions();
+            self.close_requests();
         }
     }
 
@@ -469,6 +475,7 @@ impl Machine for AgentSession {
         let before = core::mem::replace(&mut self.now, now);
         // What is due was due before this input, which may be its answer.
         self.give_up_submissions();
+        self.give_up_requests();
         if let Err(misuse) = self.dispatch(input) {
             self.now = before;
             return Err(misuse);
@@ -487,10 +494,14 @@ impl Machine for AgentSession {
 
     fn deadline(&self) -> Option<Instant> {
         if self.out.is_empty() {
-            [self.next_progress(), self.submissions_due()]
-                .into_iter()
-                .flatten()
-                .min()
+            [
+                self.next_progress(),
+                self.submissions_due(),
+                self.requests_due(),
+            ]
+            .into_iter()
+            .flatten()
+            .min()
         } else {
             Some(self.now)
         }

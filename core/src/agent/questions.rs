@@ -7,27 +7,25 @@
 //! ruling of the hooks -> control_cancel_request, then applied
 //! ```
 
-use super::catalog::raw;
 use super::hooks::{About, DENIED};
 use super::permission::{FAILED, describe};
+use super::requests::Purpose;
 use super::{AgentSession, Output, Stage, records};
 use crate::agent_loop::LoopInput;
-use crate::correlate::{Pending, RequestId};
+use crate::correlate::RequestId;
 use crate::effect::{EffectId, Reply};
 use crate::hook::{Combined, Decision, HookEvent};
 use crate::json::{RawJson, Writer};
 use crate::race::{Race, RaceEvent, Ruling};
 use crate::schema::inbound::{ControlResponse, ResponseBody};
 use crate::schema::outbound::{
-    self, CanUseTool, ControlRequest, HostRequest, Outbound, RequiresAction, SessionState,
-    StateChanged,
+    CanUseTool, HostRequest, Outbound, RequiresAction, SessionState, StateChanged,
 };
 use crate::schema::permission::{Allow, Deny, PermissionAnswer};
 use crate::tool::{Access, ToolCall};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 
 /// What is asked about.
 #[derive(Clone, Debug)]
@@ -58,34 +56,13 @@ pub(super) struct Question {
     request: Option<RequestId>,
 }
 
-/// Who waits for the host's answer.
-#[derive(Clone, Debug)]
-pub(super) struct Waiter {
-    question: u64,
-    request: CanUseTool,
-}
-
 /// Name of the tool that stands for a sandbox (WIRE-PERM-080).
 const NETWORK_TOOL: &str = "SandboxNetworkAccess";
 
 /// What a call is told that nobody can be asked about.
 pub(super) const NOBODY: &str = "This call needs permission, and nobody can be asked.";
 
-fn envelope(id: &RequestId, request: CanUseTool) -> ControlRequest {
-    ControlRequest {
-        request_id: id.shared(),
-        request: HostRequest::CanUseTool(request),
-    }
-}
-
 impl AgentSession {
-    /// Every open question as it was sent, in registration order (DEC-19).
-    pub(super) fn open_questions(&self) -> Vec<RawJson> {
-        let envelope =
-            |pending: &Pending<Waiter>| raw(&envelope(&pending.id, pending.waiter.request.clone()));
-        self.waiters.iter().map(envelope).collect()
-    }
-
     /// Asks the host, if it can be asked, and the hooks.
     pub(super) fn ask(&mut self, subject: Subject, request: CanUseTool) {
         let call = ToolCall {
@@ -115,25 +92,19 @@ impl AgentSession {
     /// Publishes `requires_action` and sends the question; both share their
     /// identifiers and the input (WIRE-PERM-023).
     fn ask_host(&mut self, question: u64, request: CanUseTool) -> RequestId {
-        let waiter = Waiter {
-            question,
-            request: request.clone(),
-        };
-        let call = Arc::clone(&request.tool_use_id);
-        // Registered before the envelope can drain (WIRE-006).
-        let id = self.ids.tagged("req_");
-        let id = self.waiters.register(id, Some(Arc::clone(&call)), waiter);
+        let asked = HostRequest::CanUseTool(request.clone());
+        let id = self.register_request(asked.clone(), Purpose::Question(question), None);
         self.state = SessionState::RequiresAction;
         self.send(&Outbound::StateChanged(StateChanged::requires_action(
             RequiresAction {
                 request_id: id.shared(),
                 tool_name: Arc::clone(&request.tool_name),
-                tool_use_id: call,
+                tool_use_id: Arc::clone(&request.tool_use_id),
                 description: request.description.clone().unwrap_or_default(),
-                input: request.input.clone(),
+                input: request.input,
             },
         )));
-        self.send(&Outbound::ControlRequest(envelope(&id, request)));
+        self.send_request(&id, asked);
         id
     }
 
@@ -212,13 +183,8 @@ impl AgentSession {
 
     // ---- events ---------------------------------------------------------------------
 
-    /// The host's answer to the request that it selected.
-    pub(super) fn resolve(&mut self, pending: Pending<Waiter>, response: ControlResponse) {
-        if self.config.replay_user_messages
-            && let Some(echo) = outbound::ControlResponse::echo(&response)
-        {
-            self.send(&Outbound::ControlResponse(echo));
-        }
+    /// The host's answer to a question.
+    pub(super) fn question_answered(&mut self, group: u64, response: ControlResponse) {
         let answer = match response.body {
             ResponseBody::Success { payload, .. } => {
                 PermissionAnswer::parse(payload.as_ref()).map_err(|fault| fault.to_string())
@@ -231,7 +197,7 @@ impl AgentSession {
             Ok(PermissionAnswer::Deny(deny)) => RaceEvent::HostDenies(deny),
             Err(why) => RaceEvent::HostFailed(why),
         };
-        self.race(pending.waiter.question, event);
+        self.race(group, event);
     }
 
     /// Something happened in a race; the first decisive event settles it.
@@ -370,9 +336,17 @@ impl AgentSession {
 
     // ---- endings --------------------------------------------------------------------
 
+    /// Whether a question to the host is open.
+    fn asks_host(&self) -> bool {
+        let asks = |purpose: &Purpose| matches!(purpose, Purpose::Question(_));
+        self.waiters
+            .iter()
+            .any(|pending| asks(&pending.waiter.purpose))
+    }
+
     /// `running` again once no question is open.
     pub(super) fn back_to_running(&mut self) {
-        if self.waiters.is_empty() && self.state == SessionState::RequiresAction {
+        if !self.asks_host() && self.state == SessionState::RequiresAction {
             self.set_state(SessionState::Running);
         }
     }
@@ -388,13 +362,8 @@ impl AgentSession {
         self.questions.clear();
     }
 
-    /// Denies every open question to the host because the input ended (WIRE-008,
-    /// DEC-37).
-    pub(super) fn close_questions(&mut self) {
-        let open = self.waiters.abort_all();
-        for pending in open {
-            let why = "the permission stream closed before an answer came.".to_string();
-            self.race(pending.waiter.question, RaceEvent::HostFailed(why));
-        }
+    /// Nobody answers a question any more: it is denied (WIRE-PERM-002).
+    pub(super) fn question_failed(&mut self, group: u64, why: String) {
+        self.race(group, RaceEvent::HostFailed(why));
     }
 }

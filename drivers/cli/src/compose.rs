@@ -3,7 +3,7 @@
 use crate::persistence::Persistence;
 use crate::refusal::Refusal;
 use crate::settings::Standing;
-use agentx_core::agent::{AgentSession, Config, Output, Provider};
+use agentx_core::agent::{AgentSession, Config, Output, Profile, Provider};
 use agentx_core::correlate::OrphanPolicy;
 use agentx_core::guard::Guard;
 use agentx_core::ids::Seed;
@@ -116,6 +116,7 @@ impl Parts<'_> {
         let routes = self.registry.routing_values().map(str::to_owned);
         Ok(Config {
             seed: Seed(random()?),
+            profile: Profile::Standalone,
             session_id: None,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             cwd: self.cwd.clone(),

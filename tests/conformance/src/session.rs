@@ -7,7 +7,9 @@
 
 use crate::replay::{Logged, Session};
 use crate::schema::Schemas;
-use agentx_core::agent::{AgentSession, Command, Config, Input, Output, Provider};
+use agentx_core::agent::{
+    AgentSession, Command, Config, Input, Output, Profile, Provider, Reference,
+};
 use agentx_core::correlate::OrphanPolicy;
 use agentx_core::effect::{Answer, EffectId, Progress, Reply, Request, Verdict};
 use agentx_core::guard::Guard;
@@ -59,6 +61,7 @@ pub fn tool(name: &str, class: ToolClass) -> ToolSpec {
 pub fn config() -> Config {
     Config {
         seed: Seed::from_u64(1),
+        profile: Profile::Standalone,
         session_id: None,
         version: "0.0.0".to_string(),
         cwd: "/repo".to_string(),
@@ -98,6 +101,15 @@ pub fn config() -> Config {
         output_schema: None,
         hooks: Hooks::default(),
         limits: Limits::DEFAULT,
+    }
+}
+
+/// The same under the profile `reference`.
+#[must_use]
+pub fn reference() -> Config {
+    Config {
+        profile: Profile::Reference(Reference::default()),
+        ..config()
     }
 }
 

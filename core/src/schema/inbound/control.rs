@@ -1,6 +1,8 @@
 //! Control requests of the host and its answers to ours.
 
-use super::{ControlRequest, ControlResponse, Malformed, Operation, ParseContext, ResponseBody};
+use super::{
+    ControlRequest, ControlResponse, Malformed, Operation, ParseContext, ResponseBody, shared,
+};
 use crate::json::{Object, RawJson, Value};
 use crate::schema::declare::{Fault, Member, Shape, open_faults};
 use alloc::borrow::Cow;
@@ -57,7 +59,7 @@ pub(super) fn request(
 
 /// The operation, or the text of the correlated error (DEC-04, DEC-07).
 fn operation(record: Object<'_>, context: &ParseContext<'_>) -> Result<Operation, String> {
-    if record.value().has_unpaired_surrogate() {
+    if record.value().has_unpaired_surrogate() && !context.reference {
         return Err("unpaired surrogate escape".into());
     }
     let request = match record.get("request") {
@@ -67,6 +69,11 @@ fn operation(record: Object<'_>, context: &ParseContext<'_>) -> Result<Operation
     };
     let subtype = request.get("subtype").ok_or("missing subtype")?;
     let subtype = decoded(subtype).ok_or("subtype must be a string")?;
+    if context.reference {
+        let other = || Ok(Operation::Other(context.shown(&subtype)));
+        let shared = shared::operation(&subtype, request);
+        return shared.map_or_else(other, |operation| operation.map(Operation::Shared));
+    }
     Ok(Operation::named(&subtype, request.len() > 1, context))
 }
 

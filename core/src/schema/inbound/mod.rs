@@ -8,12 +8,14 @@
 mod control;
 mod environment;
 mod import;
+mod shared;
 #[cfg(test)]
 mod tests;
 mod types;
 mod user;
 
 pub use environment::Environment;
+pub use shared::SharedOperation;
 pub use types::{
     ContextKind, ControlRequest, ControlResponse, Import, Inbound, Malformed, Operation,
     ParseContext, Priority, ResponseBody, UNKNOWN_KIND_CHARS, UserContent, UserRecord,

@@ -1,6 +1,7 @@
 //! The input records as types.
 
 use super::environment::Environment;
+use super::shared::SharedOperation;
 use crate::guard::Guard;
 use crate::json::RawJson;
 use crate::limits::Limits;
@@ -150,7 +151,7 @@ macro_rules! operations {
         fieldless { $($(#[$doc:meta])* $served:ident = $word:literal,)+ }
         refused { $($(#[$refused_doc:meta])* $refused:ident = $refused_word:literal,)+ }
     ) => {
-        /// The operations of the standalone dispatcher.
+        /// The operations of the standalone dispatcher, and the shared ones.
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub enum Operation {
             $($(#[$doc])* $served {
@@ -158,6 +159,8 @@ macro_rules! operations {
                 extra_fields: bool,
             },)+
             $($(#[$refused_doc])* $refused,)+
+            /// One of those that the profile `reference` installs, and no other has.
+            Shared(SharedOperation),
             /// Another subtype, cut to [`UNKNOWN_KIND_CHARS`].
             Other(String),
         }
@@ -301,6 +304,8 @@ pub struct ParseContext<'a> {
     pub limits: &'a Limits,
     /// What is replaced in words of the peer before they are cut (DEC-30).
     pub guard: &'a Guard,
+    /// Whether records are read as the profile `reference` takes them.
+    pub reference: bool,
 }
 
 impl ParseContext<'_> {

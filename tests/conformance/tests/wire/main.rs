@@ -22,6 +22,7 @@ mod responses;
 mod scenarios;
 mod schema;
 mod settings;
+mod shared;
 mod store;
 mod structured;
 mod tasks;

@@ -227,6 +227,7 @@ fn verdict(record: &Value) -> Option<bool> {
         session_id: "own",
         limits: &Limits::DEFAULT,
         guard: &Guard::default(),
+        reference: false,
     };
     let Ok(parsed) = inbound::parse(value, &context, line.len()) else {
         return Some(false);

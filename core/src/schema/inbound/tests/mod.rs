@@ -25,6 +25,7 @@ fn read_sized(line: &str, line_bytes: usize, limits: Limits) -> Result<Inbound, 
         session_id: SESSION,
         limits: &limits,
         guard: &Guard::default(),
+        reference: false,
     };
     let parsed = parse(value, &context, line_bytes);
     if let Some(accepted) = verdict(&parsed) {

@@ -1,0 +1,37 @@
+//! The shared operations, which the profile `reference` installs.
+
+use super::AgentSession;
+use crate::schema::inbound::SharedOperation;
+
+impl AgentSession {
+    /// Serves a shared operation.
+    pub(super) fn shared_operation(&mut self, id: &str, operation: SharedOperation) {
+        match operation {
+            SharedOperation::Interrupt => self.interrupt_turn(Some(id)),
+            SharedOperation::GetContextUsage => {
+                let payload = self.context_usage();
+                self.answer(id, Some(payload));
+            }
+            SharedOperation::McpStatus => {
+                self.answer(id, Some(super::catalog::mcp_status()));
+            }
+            SharedOperation::Initialize(_)
+            | SharedOperation::GetSettings
+            | SharedOperation::ReloadPlugins
+            | SharedOperation::SetPermissionMode { .. }
+            | SharedOperation::SetModel { .. }
+            | SharedOperation::SetMaxThinkingTokens { .. }
+            | SharedOperation::RewindFiles { .. }
+            | SharedOperation::CancelAsyncMessage { .. }
+            | SharedOperation::StopTask { .. }
+            | SharedOperation::ApplyFlagSettings { .. }
+            | SharedOperation::SeedReadState { .. }
+            | SharedOperation::McpReconnect { .. }
+            | SharedOperation::McpToggle { .. }
+            | SharedOperation::McpSetServers { .. }
+            | SharedOperation::McpMessage { .. } => {
+                self.refuse_unsupported(id, operation.name());
+            }
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! The shared operations, which the profile `reference` installs. Their objects
+//! are open: what is not known is dropped.
+
+use crate::json::{Object, RawJson, Value};
+use crate::schema::declare::{Fault, Member, Shape, open_faults};
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+
+/// A shared operation, with the members that it needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SharedOperation {
+    /// `initialize`; its fields are read where they are applied.
+    Initialize(Box<RawJson>),
+    /// `interrupt`.
+    Interrupt,
+    /// `get_context_usage`.
+    GetContextUsage,
+    /// `mcp_status`.
+    McpStatus,
+    /// `get_settings`.
+    GetSettings,
+    /// `reload_plugins`.
+    ReloadPlugins,
+    /// `set_permission_mode`.
+    SetPermissionMode {
+        /// The word as it was sent.
+        mode: String,
+    },
+    /// `set_model`.
+    SetModel {
+        /// Absent or null: the model of the process.
+        model: Option<String>,
+    },
+    /// `set_max_thinking_tokens`.
+    SetMaxThinkingTokens {
+        /// Absent or null: no bound of the host's.
+        tokens: Option<u64>,
+    },
+    /// `rewind_files`.
+    RewindFiles {
+        /// The prompt before which files are to be as they were.
+        user_message_id: String,
+        /// Whether to tell only.
+        dry_run: bool,
+    },
+    /// `cancel_async_message`.
+    CancelAsyncMessage {
+        /// The queued prompt.
+        message_uuid: String,
+    },
+    /// `stop_task`.
+    StopTask {
+        /// The task.
+        task_id: String,
+    },
+    /// `apply_flag_settings`.
+    ApplyFlagSettings {
+        /// An object of settings.
+        settings: Box<RawJson>,
+    },
+    /// `seed_read_state`.
+    SeedReadState {
+        /// The file.
+        path: String,
+        /// When it had changed last, as the host saw it, in milliseconds since 1970.
+        mtime: u64,
+    },
+    /// `mcp_reconnect`.
+    McpReconnect {
+        /// The server.
+        server_name: String,
+    },
+    /// `mcp_toggle`.
+    McpToggle {
+        /// The server.
+        server_name: String,
+        /// Whether it is to be offered.
+        enabled: bool,
+    },
+    /// `mcp_set_servers`.
+    McpSetServers {
+        /// An object of servers by their names.
+        servers: Box<RawJson>,
+    },
+    /// `mcp_message`: a server of the host speaks on its own.
+    McpMessage {
+        /// The server.
+        server_name: String,
+        /// The JSON-RPC message.
+        message: Box<RawJson>,
+    },
+}
+
+impl SharedOperation {
+    /// The subtype.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Initialize(_) => "initialize",
+            Self::Interrupt => "interrupt",
+            Self::GetContextUsage => "get_context_usage",
+            Self::McpStatus => "mcp_status",
+            Self::GetSettings => "get_settings",
+            Self::ReloadPlugins => "reload_plugins",
+            Self::SetPermissionMode { .. } => "set_permission_mode",
+            Self::SetModel { .. } => "set_model",
+            Self::SetMaxThinkingTokens { .. } => "set_max_thinking_tokens",
+            Self::RewindFiles { .. } => "rewind_files",
+            Self::CancelAsyncMessage { .. } => "cancel_async_message",
+            Self::StopTask { .. } => "stop_task",
+            Self::ApplyFlagSettings { .. } => "apply_flag_settings",
+            Self::SeedReadState { .. } => "seed_read_state",
+            Self::McpReconnect { .. } => "mcp_reconnect",
+            Self::McpToggle { .. } => "mcp_toggle",
+            Self::McpSetServers { .. } => "mcp_set_servers",
+            Self::McpMessage { .. } => "mcp_message",
+        }
+    }
+}
+
+const NULL: Shape = Shape::Constant("null");
+const OBJECT: Shape = Shape::Map(&Shape::Any);
+
+/// What operations take beside `subtype`.
+const MEMBERS: [(&str, &[Member]); 18] = [
+    ("initialize", &[]),
+    ("interrupt", &[]),
+    ("get_context_usage", &[]),
+    ("mcp_status", &[]),
+    ("get_settings", &[]),
+    ("reload_plugins", &[]),
+    (
+        "set_permission_mode",
+        &[Member::required("mode", Shape::String)],
+    ),
+    (
+        "set_model",
+        &[Member::optional(
+            "model",
+            Shape::OneOf(&[Shape::String, NULL]),
+        )],
+    ),
+    (
+        "set_max_thinking_tokens",
+        &[Member::optional(
+            "max_thinking_tokens",
+            Shape::OneOf(&[Shape::Integer, NULL]),
+        )],
+    ),
+    (
+        "rewind_files",
+        &[
+            Member::required("user_message_id", Shape::String),
+            Member::optional("dry_run", Shape::OneOf(&[Shape::Bool, NULL])),
+        ],
+    ),
+    (
+        "cancel_async_message",
+        &[Member::required("message_uuid", Shape::String)],
+    ),
+    ("stop_task", &[Member::required("task_id", Shape::String)]),
+    (
+        "apply_flag_settings",
+        &[Member::required("settings", OBJECT)],
+    ),
+    (
+        "seed_read_state",
+        &[
+            Member::required("path", Shape::String),
+            Member::required("mtime", Shape::Number),
+        ],
+    ),
+    (
+        "mcp_reconnect",
+        &[Member::required("serverName", Shape::String)],
+    ),
+    (
+        "mcp_toggle",
+        &[
+            Member::required("serverName", Shape::String),
+            Member::required("enabled", Shape::Bool),
+        ],
+    ),
+    ("mcp_set_servers", &[Member::required("servers", OBJECT)]),
+    (
+        "mcp_message",
+        &[
+            Member::required("server_name", Shape::String),
+            Member::required("message", OBJECT),
+        ],
+    ),
+];
+
+/// The shared operation with this subtype; `None` for one that is not known.
+///
+/// # Errors
+///
+/// The text of the correlated error: a member that is missing or has another form.
+pub(super) fn operation(
+    subtype: &str,
+    request: Object<'_>,
+) -> Option<Result<SharedOperation, String>> {
+    let (_, members) = MEMBERS.iter().find(|(name, _)| *name == subtype)?;
+    if let Some(Fault::Missing(name) | Fault::Wrong(name, _)) = open_faults(request, members).next()
+    {
+        let wrong = if request.get(name).is_none() {
+            "missing"
+        } else {
+            "invalid"
+        };
+        return Some(Err(format!("{subtype}: {wrong} {name}")));
+    }
+    Some(read(subtype, request).ok_or_else(|| format!("{subtype}: a member is out of range")))
+}
+
+fn text(value: Value<'_>) -> Option<String> {
+    value.as_str().map(|text| text.decode_lossy().into_owned())
+}
+
+/// A whole number, or the whole part of one that JavaScript has computed.
+fn whole(value: Value<'_>) -> Option<u64> {
+    let spelled = value.raw();
+    let whole = spelled
+        .split_once('.')
+        .map_or(spelled, |(whole, fraction)| {
+            if fraction.bytes().all(|digit| digit.is_ascii_digit()) {
+                whole
+            } else {
+                spelled
+            }
+        });
+    whole.parse().ok()
+}
+
+fn read(subtype: &str, request: Object<'_>) -> Option<SharedOperation> {
+    let text = |name| request.get(name).and_then(text);
+    let raw = |name| {
+        request
+            .get(name)
+            .map(|value| Box::new(RawJson::from_value(value)))
+    };
+    let number = |name: &str| request.get(name).and_then(whole);
+    let flag = |name: &str| request.get(name).and_then(Value::as_bool);
+    Some(match subtype {
+        "initialize" => SharedOperation::Initialize(Box::new(RawJson::from_value(request.value()))),
+        "interrupt" => SharedOperation::Interrupt,
+        "get_context_usage" => SharedOperation::GetContextUsage,
+        "mcp_status" => SharedOperation::McpStatus,
+        "get_settings" => SharedOperation::GetSettings,
+        "reload_plugins" => SharedOperation::ReloadPlugins,
+        "set_permission_mode" => SharedOperation::SetPermissionMode {
+            mode: text("mode")?,
+        },
+        "set_model" => SharedOperation::SetModel {
+            model: text("model"),
+        },
+        "set_max_thinking_tokens" => SharedOperation::SetMaxThinkingTokens {
+            tokens: number("max_thinking_tokens"),
+        },
+        "rewind_files" => SharedOperation::RewindFiles {
+            user_message_id: text("user_message_id")?,
+            dry_run: flag("dry_run").unwrap_or_default(),
+        },
+        "cancel_async_message" => SharedOperation::CancelAsyncMessage {
+            message_uuid: text("message_uuid")?,
+        },
+        "stop_task" => SharedOperation::StopTask {
+            task_id: text("task_id")?,
+        },
+        "apply_flag_settings" => SharedOperation::ApplyFlagSettings {
+            settings: raw("settings")?,
+        },
+        "seed_read_state" => SharedOperation::SeedReadState {
+            path: text("path")?,
+            mtime: number("mtime")?,
+        },
+        "mcp_reconnect" => SharedOperation::McpReconnect {
+            server_name: text("serverName")?,
+        },
+        "mcp_toggle" => SharedOperation::McpToggle {
+            server_name: text("serverName")?,
+            enabled: flag("enabled")?,
+        },
+        "mcp_set_servers" => SharedOperation::McpSetServers {
+            servers: raw("servers")?,
+        },
+        "mcp_message" => SharedOperation::McpMessage {
+            server_name: text("server_name")?,
+            message: raw("message")?,
+        },
+        _ => return None,
+    })
+}
