@@ -27,7 +27,7 @@ impl AgentSession {
                 .iter()
                 .map(|tool| Arc::clone(&tool.name))
                 .collect(),
-            mcp_servers: Vec::new(),
+            mcp_servers: self.mcp_servers(),
             model: Arc::clone(&provider.model),
             provider: Arc::clone(&provider.id),
             provider_type: Arc::clone(&provider.kind),
@@ -44,6 +44,13 @@ impl AgentSession {
         self.send_guarded(&Outbound::SystemInit(init), &guard);
     }
 
+    /// The answer to `mcp_status`.
+    pub(super) fn mcp_status(&self) -> RawJson {
+        raw(&McpStatusPayload {
+            servers: self.mcp_statuses(),
+        })
+    }
+
     /// The catalogue of WIRE-024, under the same guard as `system/init`.
     pub(super) fn send_initialize_answer(&mut self, id: &str) {
         let payload = raw(&self.config.initialize);
@@ -51,13 +58,6 @@ impl AgentSession {
         let guard = self.config.metadata.clone();
         self.send_guarded(&Outbound::ControlResponse(response), &guard);
     }
-}
-
-/// The answer to `mcp_status`: no servers yet.
-pub(super) fn mcp_status() -> RawJson {
-    raw(&McpStatusPayload {
-        servers: Vec::new(),
-    })
 }
 
 /// A payload as kept text. Payloads made here are flat enough for every depth limit.

@@ -94,6 +94,8 @@ impl AgentSession {
     fn settle_everything(&mut self, status: u8, fault: Option<Fault>) {
         self.stage = Stage::Closing(status);
         self.fault = fault;
+        self.withdraw_requests(true);
+        self.mcp.forget();
         self.withdraw_questions();
         if self.turn.is_none() {
             self.cancel_submission(NEVER_RAN);
@@ -154,6 +156,7 @@ impl AgentSession {
             return;
         }
         self.waiters.abort_all();
+        self.mcp.forget();
         self.cancel_turn(None);
         while self.queue.pop().is_some() {}
         self.flushing = None;

@@ -33,6 +33,33 @@ pub(super) struct Waiter {
 pub(super) enum Purpose {
     /// The open question of this group.
     Question(u64),
+    /// A message to an MCP server.
+    Mcp {
+        /// The server.
+        server: u64,
+        /// The request that its client waits for; `None` for a message that asks
+        /// nothing.
+        request: Option<u64>,
+        /// The call that it is for, if it is for one.
+        call: Option<u64>,
+    },
+    /// A question of an MCP server to its user.
+    Elicitation {
+        /// The server.
+        server: u64,
+        /// The question, as its client names it.
+        question: u64,
+    },
+}
+
+impl Purpose {
+    /// Whether it is about the turn, so that an interrupt ends it (DEC-37).
+    pub(super) const fn is_of_turn(&self) -> bool {
+        match self {
+            Self::Question(_) | Self::Elicitation { .. } => true,
+            Self::Mcp { call, .. } => call.is_some(),
+        }
+    }
 }
 
 /// Why nobody waits any more.
@@ -98,6 +125,12 @@ impl AgentSession {
         }
         match pending.waiter.purpose {
             Purpose::Question(group) => self.question_answered(group, response),
+            Purpose::Mcp {
+                server, request, ..
+            } => self.server_answered(server, request, response),
+            Purpose::Elicitation { server, question } => {
+                self.elicited(server, question, &response);
+            }
         }
     }
 
@@ -150,6 +183,8 @@ impl AgentSession {
         };
         match pending.waiter.purpose {
             Purpose::Question(group) => self.question_failed(group, text.to_string()),
+            // Its client has a time of its own, and is told of the end.
+            Purpose::Mcp { .. } | Purpose::Elicitation { .. } => {}
         }
     }
 }

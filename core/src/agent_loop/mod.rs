@@ -48,7 +48,7 @@ use crate::time::Instant;
 use crate::tool::{ToolCall, ToolOutcome, ToolSpec};
 use account::{Account, Tokens};
 use alloc::boxed::Box;
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeSet, VecDeque};
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -161,6 +161,8 @@ pub struct AgentLoop {
     tasks: Tasks,
     last_usage: Option<Usage>,
     dropped: Vec<Arc<str>>,
+    /// Names of the tools that come and go.
+    remote: BTreeSet<Arc<str>>,
     structured: Option<Structured>,
     /// How the turn ends if it may.
     stopping: Option<TurnOutcome>,
@@ -188,6 +190,7 @@ impl AgentLoop {
             tasks: Tasks::default(),
             last_usage: None,
             dropped: Vec::new(),
+            remote: BTreeSet::new(),
             structured: None,
             stopping: None,
             out: VecDeque::new(),
@@ -233,8 +236,25 @@ impl AgentLoop {
 
     /// The tools that are offered.
     #[must_use]
-    pub fn tools(&self) -> &[ToolSpec] {
+    pub const fn tools(&self) -> &Arc<[ToolSpec]> {
         &self.config.tools
+    }
+
+    /// Offers these tools beside its own from now on, in the place of those that
+    /// were offered this way before. One with the name of an own tool is not
+    /// offered (RT-TOOL-016).
+    pub fn offer_remote(&mut self, remote: Vec<ToolSpec>) {
+        let own = self.config.tools.iter();
+        let own = own.filter(|tool| !self.remote.contains(&tool.name));
+        let mut tools: Vec<ToolSpec> = own.cloned().collect();
+        self.remote.clear();
+        for tool in remote {
+            if !tools.iter().any(|known| known.name == tool.name) {
+                self.remote.insert(Arc::clone(&tool.name));
+                tools.push(tool);
+            }
+        }
+        self.config.tools = tools.into();
     }
 
     /// Checks an input that was made here as one of the model is checked (DEC-18).

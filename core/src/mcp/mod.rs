@@ -263,6 +263,15 @@ impl McpClient {
         &self.tools
     }
 
+    /// The call that an open request is for.
+    #[must_use]
+    pub fn call_of(&self, request: u64) -> Option<u64> {
+        match self.pending.get(&request)?.purpose {
+            Purpose::Call(call) => Some(call),
+            Purpose::Initialize | Purpose::List => None,
+        }
+    }
+
     // ---- requests -------------------------------------------------------------------
 
     fn request(&mut self, purpose: Purpose, method: &str, params: impl FnOnce(&mut Writer)) {
@@ -351,9 +360,8 @@ impl McpClient {
     // ---- states ---------------------------------------------------------------------
 
     fn connect(&mut self) {
-        self.leave("it is connected anew");
+        self.leave("it is connected anew", McpState::Pending);
         self.start_due = Some(self.now.after(self.settings.start_timeout));
-        self.set_state(McpState::Pending);
         let version = Arc::clone(&self.settings.version);
         self.request(Purpose::Initialize, "initialize", |w| {
             w.member_str("protocolVersion", ASKED_VERSION);
@@ -375,26 +383,28 @@ impl McpClient {
     }
 
     fn fail(&mut self, why: String) {
-        self.leave(&why);
-        self.set_state(McpState::Failed(why));
+        self.leave(&why.clone(), McpState::Failed(why));
     }
 
-    /// Ends whatever is open with the server.
-    fn leave(&mut self, why: &str) {
+    /// Ends whatever is open with the server. Calls come last: what goes on once
+    /// they have ended finds the new state.
+    fn leave(&mut self, why: &str, state: McpState) {
         self.start_due = None;
         self.listing = None;
         self.list_is_old = false;
         let open: Vec<u64> = self.pending.keys().copied().collect();
-        for request in open {
-            if let Some(Purpose::Call(call)) = self.give_up(request) {
-                self.call_failed(call, why);
-            }
-        }
+        let ended: Vec<_> = open.into_iter().filter_map(|id| self.give_up(id)).collect();
         for question in core::mem::take(&mut self.questions).into_keys() {
             self.out.push_back(McpOutput::Withdraw { question });
         }
         self.elsewhere = Recent::new(REMEMBERED_QUESTIONS);
         self.set_tools(Arc::new([]));
+        self.set_state(state);
+        for purpose in ended {
+            if let Purpose::Call(call) = purpose {
+                self.call_failed(call, why);
+            }
+        }
     }
 
     fn set_state(&mut self, state: McpState) {
@@ -411,7 +421,9 @@ impl McpClient {
         }
     }
 
-    const fn is_open(&self) -> bool {
+    /// Whether messages of the server are taken.
+    #[must_use]
+    pub const fn is_open(&self) -> bool {
         self.start_due.is_some() || matches!(self.state, McpState::Connected)
     }
 
@@ -423,10 +435,11 @@ impl McpClient {
         };
         let chars = self.settings.limits.tool_output_chars;
         let read = rpc::with(message, |value| {
-            Ok(match rpc::answer(value, request, chars)? {
+            match rpc::answer(value, request, chars)? {
                 Ok(result) => self.result(purpose, result)?,
                 Err(error) => self.unanswered(purpose, error),
-            })
+            }
+            Ok(())
         });
         if let Err(fault) = read {
             self.unanswered(purpose, format!("its answer is malformed: {fault}"));
@@ -631,10 +644,7 @@ impl Machine for McpClient {
         match input {
             McpInput::Tick => {}
             McpInput::Connect => self.connect(),
-            McpInput::Disable => {
-                self.leave("it was switched off");
-                self.set_state(McpState::Disabled);
-            }
+            McpInput::Disable => self.leave("it was switched off", McpState::Disabled),
             McpInput::Close(why) => self.fail(why),
             McpInput::Answer { request, message } => self.answered(request, &message),
             McpInput::Failed { request, why } => {

@@ -14,7 +14,7 @@
 use super::declare::{Json as _, Member, Presence, Shape, Spelling};
 use super::inbound;
 use super::outbound::Outbound;
-use super::payload::{ContextUsagePayload, InitializePayload, McpStatusPayload};
+use super::payload::{ContextUsagePayload, InitializePayload, McpServersPayload, McpStatusPayload};
 use super::permission::PermissionAnswer;
 use crate::json::Writer;
 use alloc::format;
@@ -28,10 +28,11 @@ mod tests;
 pub const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// Payloads of successful answers, by operation.
-const ANSWERS: [(&str, Shape); 4] = [
+const ANSWERS: [(&str, Shape); 5] = [
     ("initialize", InitializePayload::SHAPE),
     ("get_context_usage", ContextUsagePayload::SHAPE),
     ("mcp_status", McpStatusPayload::SHAPE),
+    ("mcp_set_servers", McpServersPayload::SHAPE),
     ("can_use_tool", PermissionAnswer::SHAPE),
 ];
 

@@ -11,5 +11,5 @@ pub use catalog::{
 };
 pub use context::{
     ContextCategory, ContextUsagePayload, GRID_COLUMNS, GRID_ROWS, GridSquare, McpServerStatus,
-    McpStatusPayload,
+    McpServersPayload, McpStatusPayload, McpToolUsage,
 };

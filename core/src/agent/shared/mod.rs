@@ -13,8 +13,19 @@ impl AgentSession {
                 self.answer(id, Some(payload));
             }
             SharedOperation::McpStatus => {
-                self.answer(id, Some(super::catalog::mcp_status()));
+                let payload = self.mcp_status();
+                self.answer(id, Some(payload));
             }
+            SharedOperation::McpReconnect { server_name } => self.mcp_reconnect(id, &server_name),
+            SharedOperation::McpToggle {
+                server_name,
+                enabled,
+            } => self.mcp_toggle(id, &server_name, enabled),
+            SharedOperation::McpSetServers { servers } => self.mcp_set_servers(id, &servers),
+            SharedOperation::McpMessage {
+                server_name,
+                message,
+            } => self.mcp_message(id, &server_name, *message),
             SharedOperation::Initialize(_)
             | SharedOperation::GetSettings
             | SharedOperation::ReloadPlugins
@@ -25,11 +36,7 @@ impl AgentSession {
             | SharedOperation::CancelAsyncMessage { .. }
             | SharedOperation::StopTask { .. }
             | SharedOperation::ApplyFlagSettings { .. }
-            | SharedOperation::SeedReadState { .. }
-            | SharedOperation::McpReconnect { .. }
-            | SharedOperation::McpToggle { .. }
-            | SharedOperation::McpSetServers { .. }
-            | SharedOperation::McpMessage { .. } => {
+            | SharedOperation::SeedReadState { .. } => {
                 self.refuse_unsupported(id, operation.name());
             }
         }
