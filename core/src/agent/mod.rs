@@ -212,6 +212,7 @@ impl AgentSession {
         };
         session.take_up();
         session.require_output(None);
+        session.list_configured();
         session.send_init();
         session.begin_session_hooks();
         session.connect_configured();

@@ -162,7 +162,7 @@ impl AgentSession {
 
     /// Goes on with the request that waited, once no server is starting.
     pub(super) fn go_on_after_start(&mut self) {
-        if self.mcp.is_starting() {
+        if self.mcp.setting || self.mcp.is_starting() {
             return;
         }
         let turn = self.turn.as_mut();

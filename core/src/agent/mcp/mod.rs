@@ -51,6 +51,8 @@ pub(super) struct McpBook {
     bindings: BTreeMap<Arc<str>, Binding>,
     /// Whether tools have changed since.
     changed: bool,
+    /// Whether the set of servers is being changed.
+    setting: bool,
     /// Questions that were taken back, and whose servers are not told yet.
     unanswered: Vec<(u64, u64)>,
 }
@@ -137,25 +139,42 @@ impl AgentSession {
 
     // ---- clients --------------------------------------------------------------------
 
-    /// Connects the servers that the command line lists.
-    pub(super) fn connect_configured(&mut self) {
+    /// Takes up the servers that the command line lists.
+    pub(super) fn list_configured(&mut self) {
         let reference = self.config.profile.reference();
         let names = reference.map(|reference| reference.sdk_servers.clone());
-        self.add_sdk_servers(names.unwrap_or_default());
+        self.list_servers(names.unwrap_or_default());
+    }
+
+    /// Connects what is listed so far.
+    pub(super) fn connect_configured(&mut self) {
+        let ids: Vec<u64> = self.mcp.servers.iter().map(|server| server.id).collect();
+        for id in ids {
+            self.connect_server(id);
+        }
     }
 
     /// Adds servers of the host that are not known yet, and connects them. Names
     /// that no server may have are shown as failed.
-    pub(super) fn add_sdk_servers(&mut self, names: impl IntoIterator<Item = Arc<str>>) {
+    pub(super) fn add_sdk_servers(&mut self, names: Vec<Arc<str>>) {
+        for id in self.list_servers(names) {
+            self.connect_server(id);
+        }
+    }
+
+    /// Takes up servers that are not known yet; gives the new ones.
+    fn list_servers(&mut self, names: Vec<Arc<str>>) -> Vec<u64> {
+        let mut new = Vec::new();
         for name in names {
             if self.mcp.named(&name).is_some() {
                 continue;
             }
             match self.may_add(&name) {
-                Ok(()) => self.add_server(name),
+                Ok(()) => new.push(self.add_server(name)),
                 Err(fault) => self.warn(fault),
             }
         }
+        new
     }
 
     /// Whether a server of that name can be listed at all.
@@ -185,7 +204,7 @@ impl AgentSession {
         }
     }
 
-    fn add_server(&mut self, name: Arc<str>) {
+    fn add_server(&mut self, name: Arc<str>) -> u64 {
         let part = self.part_of(&name);
         let id = self.mcp.next_server;
         self.mcp.next_server = id.saturating_add(1);
@@ -204,7 +223,7 @@ impl AgentSession {
             connections: 0,
             client,
         });
-        self.connect_server(id);
+        id
     }
 
     /// Connects a server, anew where it was connected.

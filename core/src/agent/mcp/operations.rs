@@ -90,10 +90,14 @@ impl AgentSession {
                 errors,
             })),
         );
+        // A request that waits for servers waits for the new ones, too.
+        self.mcp.setting = true;
         for name in removed {
             self.remove_server(&name);
         }
         self.add_sdk_servers(added);
+        self.mcp.setting = false;
+        self.go_on_after_start();
     }
 
     /// The servers of a request that can be had, in its order, and what keeps the

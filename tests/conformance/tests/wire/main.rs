@@ -8,6 +8,8 @@ mod endings;
 mod framing;
 mod hooks;
 mod interrupt;
+mod mcp;
+mod mcp_operations;
 mod money;
 mod names;
 mod network;
