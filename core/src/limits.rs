@@ -71,6 +71,13 @@ pub struct Limits {
     /// What a server says of one tool, as the model is shown it, in characters
     /// (RT-MCPS-013).
     pub mcp_description_chars: usize,
+    /// One server's whole list of tools, in bytes as it came (RT-MCPS-013).
+    pub mcp_list_bytes: usize,
+    /// Parts of one result of a call at a server; what comes behind them is
+    /// counted only (RT-MCTX-008).
+    pub mcp_content_blocks: usize,
+    /// Why a server failed, as its state tells it, in characters.
+    pub mcp_error_chars: usize,
     /// Questions to the user that one server may have open; one more is refused
     /// (DEC-48).
     pub mcp_questions: usize,
@@ -206,6 +213,9 @@ impl Limits {
         mcp_cursor_bytes: 4_096,
         mcp_tool_name_bytes: 128,
         mcp_description_chars: 8_192,
+        mcp_list_bytes: 8 * 1024 * 1024,
+        mcp_content_blocks: 128,
+        mcp_error_chars: 1_000,
         mcp_questions: 16,
         environment_entries: 256,
         environment_bytes: 256 * 1024,

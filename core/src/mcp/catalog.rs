@@ -20,6 +20,8 @@ pub struct McpTool {
     pub description: Arc<str>,
     /// JSON Schema of its input, an object schema.
     pub input_schema: RawJson,
+    /// What the structured content of its results has to fit (RT-MCPS-015).
+    pub output_schema: Option<OutputSchema>,
     /// Whether the server says that it changes nothing. That permits nothing
     /// (RT-MCPS-010); calls of it may run side by side.
     pub reads_only: bool,
@@ -31,6 +33,7 @@ pub(super) struct Listing {
     tools: Vec<McpTool>,
     names: BTreeSet<Arc<str>>,
     cursors: BTreeSet<String>,
+    bytes: usize,
     /// Tools that were left out, and why the first of them was.
     left_out: Option<(usize, String)>,
 }
@@ -46,6 +49,11 @@ impl Listing {
         result: Object<'_>,
         limits: &Limits,
     ) -> Result<Option<String>, String> {
+        self.bytes = self.bytes.saturating_add(result.value().raw().len());
+        if self.bytes > limits.mcp_list_bytes {
+            let most = limits.mcp_list_bytes;
+            return Err(format!("its list of tools is over {most} bytes"));
+        }
         let tools = result.get("tools").and_then(Value::as_array);
         let tools = tools.ok_or("its list of tools is no list")?;
         for tool in tools {
@@ -109,8 +117,13 @@ fn read(tool: Value<'_>, limits: &Limits) -> Result<McpTool, String> {
     }
     let schema = tool.get("inputSchema");
     let schema = schema.ok_or_else(|| format!("{name:?} has no input schema"))?;
-    let schema = OutputSchema::parse(schema.raw().as_bytes(), limits)
-        .map_err(|fault| format!("the input schema of {name:?}: {fault}"))?;
+    let parse = |schema: Value<'_>, which: &str| {
+        OutputSchema::parse(schema.raw().as_bytes(), limits)
+            .map_err(|fault| format!("the {which} schema of {name:?}: {fault}"))
+    };
+    let schema = parse(schema, "input")?;
+    let output_schema = tool.get("outputSchema");
+    let output_schema = output_schema.map(|schema| parse(schema, "output"));
     let description = string(tool, "description").unwrap_or_default();
     let annotations = tool.get("annotations").and_then(Value::as_object);
     let reads_only = annotations
@@ -120,6 +133,7 @@ fn read(tool: Value<'_>, limits: &Limits) -> Result<McpTool, String> {
         description: text::cut(&description, limits.mcp_description_chars).into(),
         // With `type` even where the schema leaves that open, as providers ask.
         input_schema: schema.tool().input_schema,
+        output_schema: output_schema.transpose()?,
         reads_only: reads_only == Some(true),
         name: name.into(),
     })

@@ -12,12 +12,17 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// Reads the result of `tools/call`, cut to so many characters (DEC-34).
+/// Reads the result of `tools/call`: what the model is told, cut to so many parts
+/// and characters (DEC-34), and the structured content whole.
 ///
 /// # Errors
 ///
 /// What is wrong with it.
-pub(super) fn outcome(result: Object<'_>, chars: usize) -> Result<ToolOutcome, String> {
+pub(super) fn outcome(
+    result: Object<'_>,
+    blocks_at_most: usize,
+    chars: usize,
+) -> Result<(ToolOutcome, Option<RawJson>), String> {
     let is_error = match result.get("isError") {
         None => false,
         Some(flag) => flag
@@ -29,32 +34,36 @@ pub(super) fn outcome(result: Object<'_>, chars: usize) -> Result<ToolOutcome, S
         Some(value) if value.as_object().is_some() => Some(RawJson::from_value(value)),
         Some(_) => return Err("its structuredContent is no object".to_string()),
     };
+    let mut left_out = 0;
     let mut texts = match result.get("content") {
         None if structured.is_some() => Vec::new(),
         None => return Err("it has no content".to_string()),
         Some(content) => {
             let blocks = content.as_array().ok_or("its content is no list")?;
+            left_out = blocks.len().saturating_sub(blocks_at_most);
             let text = |(n, block): (usize, Value<'_>)| {
                 block_text(block).map_err(|fault| format!("its content {n} {fault}"))
             };
             blocks
                 .iter()
                 .enumerate()
+                .take(blocks_at_most)
                 .map(text)
                 .collect::<Result<Vec<_>, _>>()?
         }
     };
-    if let Some(structured) = structured {
+    if left_out > 0 {
+        texts.push(format!("[… {left_out} further parts cut]"));
+    }
+    if let Some(structured) = &structured {
         let says_the_same =
-            |text: &String| RawJson::parse(text).is_ok_and(|text| text == structured);
+            |text: &String| RawJson::parse(text).is_ok_and(|text| text == *structured);
         if !texts.iter().any(says_the_same) {
             texts.push(format!("Structured output: {}", structured.as_str()));
         }
     }
-    Ok(ToolOutcome {
-        content: bounded(texts, chars),
-        is_error,
-    })
+    let content = bounded(texts, chars);
+    Ok((ToolOutcome { content, is_error }, structured))
 }
 
 fn bounded(texts: Vec<String>, chars: usize) -> Vec<ToolContent> {

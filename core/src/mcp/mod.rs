@@ -32,6 +32,7 @@ mod text;
 pub use catalog::McpTool;
 pub use elicit::{McpForm, McpQuestion, McpReply};
 pub use names::{server_part, tool_names};
+pub(crate) use text::cut;
 
 use crate::correlate::Recent;
 use crate::json::{Object, RawJson, Value, Writer};
@@ -152,6 +153,8 @@ pub enum McpOutput {
         call: u64,
         /// What the model is told.
         outcome: ToolOutcome,
+        /// The structured content, where there is some.
+        structured: Option<RawJson>,
     },
     /// The server asks its user. Ends by [`McpInput::Reply`], or is taken back.
     Ask {
@@ -328,7 +331,7 @@ impl McpClient {
         let now = self.now;
         if self.start_due.is_some_and(|due| due <= now) {
             let span = self.settings.start_timeout;
-            self.fail(format!("it was not ready within {span:?}"));
+            self.fail(&format!("it was not ready within {span:?}"));
         }
         let due = self
             .pending
@@ -338,23 +341,28 @@ impl McpClient {
         for request in due {
             if let Some(purpose) = self.give_up(request) {
                 let span = self.settings.request_timeout;
-                self.unanswered(purpose, format!("it did not answer within {span:?}"));
+                self.unanswered(purpose, &format!("it did not answer within {span:?}"));
             }
         }
     }
 
     /// A request has no answer that could be used.
-    fn unanswered(&mut self, purpose: Purpose, why: String) {
+    fn unanswered(&mut self, purpose: Purpose, why: &str) {
         match purpose {
             Purpose::Initialize | Purpose::List => self.fail(why),
-            Purpose::Call(call) => self.call_failed(call, &why),
+            Purpose::Call(call) => self.call_failed(call, why),
         }
     }
 
     fn call_failed(&mut self, call: u64, why: &str) {
         let name = &self.settings.name;
+        let why = cut(why, self.settings.limits.tool_output_chars);
         let outcome = ToolOutcome::error(format!("MCP server {name:?} failed: {why}."));
-        self.out.push_back(McpOutput::Called { call, outcome });
+        self.out.push_back(McpOutput::Called {
+            call,
+            outcome,
+            structured: None,
+        });
     }
 
     // ---- states ---------------------------------------------------------------------
@@ -382,8 +390,9 @@ impl McpClient {
         });
     }
 
-    fn fail(&mut self, why: String) {
-        self.leave(&why.clone(), McpState::Failed(why));
+    fn fail(&mut self, why: &str) {
+        let shown = cut(why, self.settings.limits.mcp_error_chars);
+        self.leave(why, McpState::Failed(shown.into_owned()));
     }
 
     /// Ends whatever is open with the server. Calls come last: what goes on once
@@ -437,12 +446,12 @@ impl McpClient {
         let read = rpc::with(message, |value| {
             match rpc::answer(value, request, chars)? {
                 Ok(result) => self.result(purpose, result)?,
-                Err(error) => self.unanswered(purpose, error),
+                Err(error) => self.unanswered(purpose, &error),
             }
             Ok(())
         });
         if let Err(fault) = read {
-            self.unanswered(purpose, format!("its answer is malformed: {fault}"));
+            self.unanswered(purpose, &format!("its answer is malformed: {fault}"));
         }
     }
 
@@ -456,8 +465,14 @@ impl McpClient {
             Purpose::Initialize => self.initialized(result),
             Purpose::List => self.listed(result),
             Purpose::Call(call) => {
-                let outcome = content::outcome(result, self.settings.limits.tool_output_chars)?;
-                self.out.push_back(McpOutput::Called { call, outcome });
+                let limits = &self.settings.limits;
+                let (blocks, chars) = (limits.mcp_content_blocks, limits.tool_output_chars);
+                let (outcome, structured) = content::outcome(result, blocks, chars)?;
+                self.out.push_back(McpOutput::Called {
+                    call,
+                    outcome,
+                    structured,
+                });
                 Ok(())
             }
         }
@@ -645,11 +660,11 @@ impl Machine for McpClient {
             McpInput::Tick => {}
             McpInput::Connect => self.connect(),
             McpInput::Disable => self.leave("it was switched off", McpState::Disabled),
-            McpInput::Close(why) => self.fail(why),
+            McpInput::Close(why) => self.fail(&why),
             McpInput::Answer { request, message } => self.answered(request, &message),
             McpInput::Failed { request, why } => {
                 if let Some(purpose) = self.settle(request) {
-                    self.unanswered(purpose, why);
+                    self.unanswered(purpose, &why);
                 }
             }
             McpInput::Message(message) => self.message(&message),

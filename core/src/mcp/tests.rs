@@ -245,6 +245,7 @@ fn a_list_of_tools_is_bounded_and_without_doubles() {
         mcp_tools: 3,
         mcp_pages: 3,
         mcp_cursor_bytes: 8,
+        mcp_list_bytes: 400,
         ..Limits::DEFAULT
     };
     let start = || {
@@ -273,6 +274,15 @@ fn a_list_of_tools_is_bounded_and_without_doubles() {
     let mut peer = start();
     peer.answer(1, &page(&["a", "b", "c", "d"], "null"));
     assert!(failure(&peer).contains("more than 3 tools"));
+    let mut peer = start();
+    peer.answer(1, &page(&["a"], r#""p""#));
+    let long = tool("b", &format!(r#","description":"{}""#, "x".repeat(300)));
+    peer.answer(2, &format!(r#"{{"tools":[{long}]}}"#));
+    assert!(
+        failure(&peer).contains("over 400 bytes"),
+        "{}",
+        failure(&peer)
+    );
     for cursor in ["7", r#""123456789""#, r#""\ud800""#] {
         let mut peer = start();
         peer.answer(1, &page(&[], cursor));
@@ -425,6 +435,24 @@ fn a_long_result_is_cut_and_says_so() {
         r#"{"content":[{"type":"text","text":"four"},{"type":"text","text":"more"}]}"#,
     );
     assert_eq!(told(&out).0, "four|m|[… 3 characters cut]");
+    peer.client.settings.limits.tool_output_chars = 100;
+    peer.client.settings.limits.mcp_content_blocks = 1;
+    peer.feed(call(2));
+    let out = peer.answer(
+        3,
+        r#"{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"},7]}"#,
+    );
+    assert_eq!(told(&out).0, "a|[… 2 further parts cut]");
+    peer.client.settings.limits.tool_output_chars = 3;
+    peer.client.settings.limits.mcp_error_chars = 2;
+    peer.feed(call(3));
+    let out = peer.whole(
+        4,
+        r#"{"jsonrpc":"2.0","id":4,"error":{"code":1,"message":"boom"}}"#,
+    );
+    assert_eq!(told(&out).0, "MCP server \"calc\" failed: err….");
+    peer.feed(McpInput::Close("gone".to_string()));
+    assert_eq!(failure(&peer), "go…");
 }
 
 #[test]

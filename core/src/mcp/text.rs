@@ -8,7 +8,7 @@ use alloc::string::String;
 pub(super) const CODE_CHARS: usize = 20;
 
 /// `text`, or its beginning of so many characters and a sign that it was cut.
-pub(super) fn cut(text: &str, chars: usize) -> Cow<'_, str> {
+pub(crate) fn cut(text: &str, chars: usize) -> Cow<'_, str> {
     match text.char_indices().nth(chars) {
         None => Cow::Borrowed(text),
         Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default())),

@@ -102,7 +102,7 @@ impl Host {
     }
 
     /// The next message to a server.
-    pub fn next(&mut self) -> Asked {
+    pub fn oldest(&mut self) -> Asked {
         self.sort();
         self.asked.pop_front().expect("a message to a server")
     }

@@ -4,8 +4,10 @@ use super::super::requests::Purpose;
 use super::super::tasks::Beat;
 use super::super::{AgentSession, records};
 use crate::agent_loop::LoopInput;
+use crate::json::RawJson;
 use crate::mcp::{McpInput, McpReply, McpState, McpTool};
 use crate::model::ModelRequest;
+use crate::structured::OutputSchema;
 use crate::time::Instant;
 use crate::tool::{ToolCall, ToolOutcome};
 use alloc::boxed::Box;
@@ -48,6 +50,8 @@ struct RemoteCall {
     server: u64,
     place: usize,
     beat: Beat,
+    /// What its structured content has to fit.
+    schema: Option<OutputSchema>,
 }
 
 impl RemoteCalls {
@@ -85,8 +89,8 @@ impl AgentSession {
         place: usize,
         call: &ToolCall,
     ) -> Option<LoopInput> {
-        let (server, tool) = match self.bound(&call.name) {
-            Ok(bound) => bound,
+        let (server, tool, schema) = match self.bound(&call.name) {
+            Ok((server, tool)) => (server, Arc::clone(&tool.name), tool.output_schema.clone()),
             Err(text) => {
                 let outcome = ToolOutcome::error(text);
                 return Some(LoopInput::Settle { place, outcome });
@@ -100,6 +104,7 @@ impl AgentSession {
                 server,
                 place,
                 beat,
+                schema,
             };
             turn.remote.open.insert(id, call);
         }
@@ -117,7 +122,7 @@ impl AgentSession {
 
     /// The server and its tool behind a name, if they still are what the model
     /// was offered (RT-MCPS-007).
-    fn bound(&self, name: &str) -> Result<(u64, Arc<str>), String> {
+    fn bound(&self, name: &str) -> Result<(u64, &McpTool), String> {
         let binding = self.mcp.bindings.get(name);
         let server = binding.and_then(|binding| self.mcp.server(binding.server));
         let (Some(binding), Some(server)) = (binding, server) else {
@@ -133,15 +138,32 @@ impl AgentSession {
                 server.name
             ));
         }
-        Ok((server.id, Arc::clone(&binding.tool.name)))
+        Ok((server.id, &binding.tool))
     }
 
-    /// A call at a server has ended.
-    pub(super) fn mcp_called(&mut self, call: u64, outcome: ToolOutcome) {
+    /// A call at a server has ended. What it says is held against what the tool
+    /// declares, unless it says that it failed (RT-MCPS-015, RT-MCPS-027).
+    pub(super) fn mcp_called(
+        &mut self,
+        call: u64,
+        outcome: ToolOutcome,
+        structured: Option<RawJson>,
+    ) {
         let turn = self.turn.as_mut();
-        if let Some(call) = turn.and_then(|turn| turn.remote.open.remove(&call)) {
-            self.call_ended(call.place, outcome);
-        }
+        let Some(call) = turn.and_then(|turn| turn.remote.open.remove(&call)) else {
+            return;
+        };
+        let (Some(schema), false) = (call.schema, outcome.is_error) else {
+            return self.call_ended(call.place, outcome);
+        };
+        let most = self.config.limits.structured_bytes;
+        let fault = match structured {
+            None => "it is missing".to_string(),
+            Some(value) if value.as_str().len() > most => format!("it is over {most} bytes"),
+            Some(value) => return self.check_outcome(call.place, schema, value, outcome),
+        };
+        let text = format!("The structured content of this result cannot be used: {fault}.");
+        self.call_ended(call.place, ToolOutcome::error(text));
     }
 
     // ---- the start ------------------------------------------------------------------

@@ -11,7 +11,7 @@ use crate::schema::outbound::{
     Elicitation, ElicitationComplete, HostRequest, McpMessage, Outbound,
 };
 use alloc::format;
-use alloc::string::{String, ToString as _};
+use alloc::string::ToString as _;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -119,12 +119,13 @@ impl AgentSession {
                 request.elicitation_id = Some(self.safe(&id));
             }
         }
-        let bytes = request.message.len().saturating_mul(2)
+        let bytes = escaped(&request.message)
             + request
                 .requested_schema
                 .as_ref()
                 .map_or(0, |schema| schema.as_str().len())
-            + request.url.as_ref().map_or(0, String::len);
+            + request.url.as_deref().map_or(0, escaped)
+            + request.elicitation_id.as_deref().map_or(0, escaped);
         let fits =
             bytes.saturating_add(ENVELOPE_BYTES) <= self.config.limits.reference_record_bytes;
         if self.stage != Stage::Open || !fits {
@@ -160,6 +161,11 @@ impl AgentSession {
             self.send(&Outbound::ElicitationComplete(record));
         }
     }
+}
+
+/// Bytes of a text in a record, at most: each byte may become an escape.
+const fn escaped(text: &str) -> usize {
+    text.len().saturating_mul(6)
 }
 
 /// A member of an object.

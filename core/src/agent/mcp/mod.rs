@@ -22,7 +22,7 @@ pub(super) use calls::RemoteCalls;
 use super::AgentSession;
 use super::requests::Purpose;
 use crate::machine::Machine as _;
-use crate::mcp::{McpClient, McpInput, McpOutput, McpSettings, McpState, server_part};
+use crate::mcp::{McpClient, McpInput, McpOutput, McpSettings, McpState, cut, server_part};
 use crate::schema::outbound::{McpServer, McpStatus};
 use crate::schema::payload::McpServerStatus;
 use crate::time::Instant;
@@ -183,6 +183,13 @@ impl AgentSession {
         if self.mcp.servers.len() >= most {
             return Err(format!("a session has {most} MCP servers at most"));
         }
+        let chars = self.config.limits.mcp_server_name_chars;
+        if name.chars().count() > chars {
+            return Err(format!(
+                "the name of an MCP server is longer than {chars} characters: {:?}",
+                cut(name, chars)
+            ));
+        }
         if self.placeless(name) != name {
             return Err(
                 "the name of an MCP server holds a credential or where a provider stands".into(),
@@ -280,7 +287,11 @@ impl AgentSession {
                     self.offer_mcp_tools();
                 }
             }
-            McpOutput::Called { call, outcome } => self.mcp_called(call, outcome),
+            McpOutput::Called {
+                call,
+                outcome,
+                structured,
+            } => self.mcp_called(call, outcome, structured),
             McpOutput::Ask { question, asked } => self.ask_for_server(server, question, asked),
             McpOutput::Withdraw { question } => self.take_back(&|purpose| {
                 matches!(purpose, Purpose::Elicitation { server: of, question: id }

@@ -4,7 +4,7 @@
 use super::super::AgentSession;
 use super::super::catalog::raw;
 use crate::json::{RawJson, ScanLimits, Scanner, Value};
-use crate::mcp::{McpInput, McpState};
+use crate::mcp::{McpInput, McpState, cut};
 use crate::schema::payload::McpServersPayload;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -60,6 +60,7 @@ impl AgentSession {
     }
 
     fn refuse_server(&mut self, id: &str, name: &str) {
+        let name = cut(name, self.config.limits.mcp_error_chars);
         self.refuse(id, format!("unknown MCP server {name:?}"));
     }
 
@@ -113,6 +114,7 @@ impl AgentSession {
         for (name, entry) in servers {
             let name: Arc<str> = name.decode_lossy().into();
             let shown = self.placeless(&name);
+            let most = self.config.limits.mcp_error_chars;
             let part = if *shown == *name {
                 kind_of(entry).and_then(|()| {
                     crate::mcp::server_part(&name, self.config.limits.mcp_server_name_chars)
@@ -129,7 +131,7 @@ impl AgentSession {
             match part {
                 Ok(()) => wanted.push(name),
                 Err(fault) => {
-                    errors.insert(shown.into(), fault);
+                    errors.insert(cut(&shown, most).into(), fault);
                 }
             }
         }

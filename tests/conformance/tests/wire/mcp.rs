@@ -4,6 +4,7 @@ use agentx_conformance::servers::{Asked, Host, initialized, listed, with_servers
 use agentx_conformance::session::hooked;
 use agentx_core::agent::Config;
 use agentx_core::hook::HookEvent;
+use agentx_core::structured::Validity;
 use serde_json::{Value, json};
 
 /// Every tool of `calc` may be called.
@@ -50,7 +51,7 @@ fn the_first_request_waits_for_every_server() {
         init.expect("an init record")["mcp_servers"],
         json!([{"name": "calc", "status": "pending"}, {"name": "notes", "status": "pending"}])
     );
-    let asked = h.next();
+    let asked = h.oldest();
     h.result(&asked, &initialized());
     assert_eq!(asked.message["params"]["clientInfo"]["name"], "agentx");
     let list = h.asked("tools/list");
@@ -75,7 +76,7 @@ fn a_server_that_never_answers_holds_up_one_minute() {
     let mut h = Host::new(with_servers(&["calc"], "{}"));
     h.prompt(1, "hi");
     h.told();
-    let silent = h.next();
+    let silent = h.oldest();
     h.wait(59_999);
     h.feed(agentx_core::agent::Input::Tick);
     assert!(h.open.is_empty());
@@ -117,7 +118,7 @@ fn a_call_asks_for_permission_and_answers() {
         &json!({"behavior": "allow", "updatedInput": {"a": 3, "b": 4}}),
     );
     assert_eq!(h.told(), ["state running", "mcp calc tools/call"]);
-    let call = h.next();
+    let call = h.oldest();
     assert_eq!(
         call.message["params"],
         json!({"name": "add", "arguments": {"a": 3, "b": 4}})
@@ -152,7 +153,7 @@ fn rules_speak_about_servers_and_their_tools() {
         h.outcome("t2"),
         ("A permission rule denies this call.".to_string(), true)
     );
-    let call = h.next();
+    let call = h.oldest();
     h.says_at(&call, "3");
     h.says("done");
 }
@@ -204,7 +205,7 @@ fn what_a_server_gets_wrong_is_the_error_of_that_call() {
     for (answer, why) in answers {
         let mut h = ready(&["add"]);
         calling(&mut h, &["add"]);
-        let call = h.next();
+        let call = h.oldest();
         h.answer(&call, &answer);
         assert_eq!(h.told(), ["tool_result add"]);
         let (text, is_error) = h.outcome("add");
@@ -234,12 +235,79 @@ fn what_a_server_gets_wrong_is_the_error_of_that_call() {
         let mut h = ready(&["add"]);
         calling(&mut h, &["add"]);
         let mut response = response;
-        response["request_id"] = json!(h.next().id);
+        response["request_id"] = json!(h.oldest().id);
         h.line(&json!({"type": "control_response", "response": response}).to_string());
         let (text, is_error) = h.outcome("add");
         assert!(is_error && text.contains(why), "{text}");
         h.says("so be it");
     }
+}
+
+// covers: RT-MCPS-015, RT-MCPS-027
+#[test]
+fn structured_content_has_to_fit_what_the_tool_declares() {
+    let declared = |h: &mut Host| {
+        let tool = json!({"name": "n", "inputSchema": {"type": "object"},
+            "outputSchema": {"type": "object", "required": ["n"]}});
+        let initialize = h.oldest();
+        h.result(&initialize, &initialized());
+        let list = h.asked("tools/list");
+        h.result(&list, &json!({"tools": [tool]}));
+    };
+    let broken = Validity::Breaks(vec!["/n: is missing".to_string()]);
+    for (result, validity, told, is_error) in [
+        (
+            json!({"content": [], "structuredContent": {"n": 7}}),
+            Some(Validity::Fits),
+            "Structured output: {\"n\":7}",
+            false,
+        ),
+        (
+            json!({"content": [], "structuredContent": {}}),
+            Some(broken),
+            "/n: is missing",
+            true,
+        ),
+        (
+            json!({"content": [], "structuredContent": {}}),
+            Some(Validity::Unknown),
+            "could not be checked",
+            true,
+        ),
+        (json!({"content": []}), None, "it is missing", true),
+        (
+            json!({"content": [{"type": "text", "text": "no"}], "isError": true}),
+            None,
+            "no",
+            true,
+        ),
+    ] {
+        let mut h = Host::new(with_servers(&["calc"], ALLOWED));
+        declared(&mut h);
+        calling(&mut h, &["n"]);
+        let call = h.asked("tools/call");
+        h.result(&call, &result);
+        assert_eq!(h.validating().len(), usize::from(validity.is_some()));
+        if let Some(validity) = validity {
+            h.validated(validity);
+        }
+        let (text, error) = h.outcome("n");
+        assert!(text.contains(told) && error == is_error, "{result}: {text}");
+        h.says("done");
+    }
+    // Nobody waits for the check longer than for any other.
+    let mut h = Host::new(with_servers(&["calc"], ALLOWED));
+    declared(&mut h);
+    calling(&mut h, &["n"]);
+    let call = h.asked("tools/call");
+    h.result(
+        &call,
+        &json!({"content": [], "structuredContent": {"n": 7}}),
+    );
+    h.wait(3_000);
+    h.feed(agentx_core::agent::Input::Tick);
+    assert!(h.outcome("n").0.contains("could not be checked in time"));
+    h.says("done");
 }
 
 #[test]
@@ -265,7 +333,7 @@ fn an_answer_that_repeats_an_id_is_no_answer_to_the_other() {
 fn a_call_that_is_never_answered_is_given_up_once() {
     let mut h = ready(&["add"]);
     calling(&mut h, &["add"]);
-    let call = h.next();
+    let call = h.oldest();
     h.wait(60_000);
     h.feed(agentx_core::agent::Input::Tick);
     assert_eq!(h.told(), ["cancel", "tool_result add"]);
@@ -286,7 +354,7 @@ fn a_call_that_is_never_answered_is_given_up_once() {
 #[test]
 fn an_acknowledgement_is_not_matched_by_its_id() {
     let mut h = Host::new(with_servers(&["calc"], "{}"));
-    let initialize = h.next();
+    let initialize = h.oldest();
     h.result(&initialize, &initialized());
     let notification = h.asked("notifications/initialized");
     assert!(notification.message.get("id").is_none());
@@ -501,7 +569,7 @@ fn a_call_that_takes_long_is_told_of() {
     h.wait(5_000);
     h.feed(agentx_core::agent::Input::Tick);
     assert_eq!(h.told(), ["tool_progress"]);
-    let call = h.next();
+    let call = h.oldest();
     h.says_at(&call, "3");
     h.says("done");
 }
@@ -513,7 +581,7 @@ fn what_servers_say_holds_no_credential() {
     config.metadata = config.credentials.clone();
     let mut h = Host::ready(config, &["add", "sk-secret-key"]);
     calling(&mut h, &["add"]);
-    let call = h.next();
+    let call = h.oldest();
     h.says_at(&call, "it is sk-secret-key");
     assert_eq!(h.outcome("add"), ("it is [redacted]".to_string(), false));
     assert_eq!(h.offered(), ["mcp__calc__add"]);
@@ -568,7 +636,7 @@ fn a_question_of_a_server_goes_to_the_host_and_back() {
     ] {
         let mut h = ready(&["add"]);
         calling(&mut h, &["add"]);
-        let call = h.next();
+        let call = h.oldest();
         ask(&mut h, "s1");
         assert_eq!(h.told(), ["ack s1", "elicitation calc"]);
         let (id, asked) = elicitation(&h);
@@ -578,7 +646,7 @@ fn a_question_of_a_server_goes_to_the_host_and_back() {
                 "mode": "form", "requested_schema": {"type": "object"}})
         );
         h.respond(&id, &answer);
-        let reply = h.next();
+        let reply = h.oldest();
         assert_eq!(
             reply.message,
             json!({"jsonrpc": "2.0", "id": "q", "result": result})
@@ -601,7 +669,7 @@ fn a_question_waits_without_limit_and_a_failure_is_a_cancel() {
     let (id, _) = elicitation(&h);
     let response = json!({"subtype": "error", "request_id": id, "error": "no handler"});
     h.line(&json!({"type": "control_response", "response": response}).to_string());
-    assert_eq!(h.next().message["result"], json!({"action": "cancel"}));
+    assert_eq!(h.oldest().message["result"], json!({"action": "cancel"}));
 }
 
 #[test]

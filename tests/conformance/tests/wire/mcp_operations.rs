@@ -67,7 +67,7 @@ fn servers_may_be_set_while_they_connect() {
     let mut h = Host::new(with_servers(&["calc"], "{}"));
     h.prompt(1, "go");
     h.told();
-    let old = h.next();
+    let old = h.oldest();
     let answer = set_servers(&mut h, "s1", json!({"new": sdk("new")}));
     assert_eq!(
         answer,
@@ -251,7 +251,7 @@ fn a_server_may_speak_by_itself() {
     assert_eq!(h.told(), ["ack s1", "mcp calc reply"]);
     assert_eq!(h.answer_to("s1")["response"], Value::Null);
     assert_eq!(
-        h.next().message,
+        h.oldest().message,
         json!({"jsonrpc": "2.0", "id": 1, "result": {}})
     );
     h.server_says(
@@ -259,7 +259,7 @@ fn a_server_may_speak_by_itself() {
         "calc",
         &json!({"jsonrpc": "2.0", "id": 2, "method": "sampling/createMessage"}),
     );
-    assert_eq!(h.next().message["error"]["code"], -32_601);
+    assert_eq!(h.oldest().message["error"]["code"], -32_601);
     h.server_says("s3", "calc", &json!({"garbage": true}));
     assert!(h.diagnostics()[0].contains("a message of it was ignored"));
 }
