@@ -168,6 +168,20 @@ impl AgentSession {
         self.store_waiting();
     }
 
+    /// Takes back what the turn waits for at the host, or everything, in
+    /// registration order (WIRE-011, DEC-37).
+    pub(super) fn withdraw_requests(&mut self, everything: bool) {
+        let open = self.waiters.iter();
+        let open = open.filter(|pending| everything || pending.waiter.purpose.is_of_turn());
+        let open: Vec<RequestId> = open.map(|pending| pending.id.clone()).collect();
+        for id in open {
+            if let Some(pending) = self.waiters.abort(&id) {
+                self.send(&records::cancel_request(pending.id.as_str()));
+                self.server_withdrawn(&pending.waiter.purpose);
+            }
+        }
+    }
+
     /// Ends every open request because the input ended, each by its own rule
     /// (WIRE-008, DEC-37).
     pub(super) fn close_requests(&mut self) {

@@ -1,8 +1,8 @@
 //! Calls of tools of MCP servers, and the request that waits for servers.
 
+use super::super::AgentSession;
 use super::super::requests::Purpose;
 use super::super::tasks::Beat;
-use super::super::{AgentSession, records};
 use crate::agent_loop::LoopInput;
 use crate::json::RawJson;
 use crate::mcp::{McpInput, McpReply, McpState, McpTool};
@@ -15,7 +15,6 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::time::Duration;
 
 /// What a name stands for that the model was offered.
@@ -195,28 +194,18 @@ impl AgentSession {
 
     // ---- endings --------------------------------------------------------------------
 
-    /// Takes back what the turn waits for at the host, or everything, in
-    /// registration order (WIRE-011, DEC-37).
-    pub(in crate::agent) fn withdraw_requests(&mut self, everything: bool) {
-        let open = self.waiters.iter();
-        let open = open.filter(|pending| everything || pending.waiter.purpose.is_of_turn());
-        let open: Vec<_> = open.map(|pending| pending.id.clone()).collect();
-        for id in open {
-            let Some(pending) = self.waiters.abort(&id) else {
-                continue;
-            };
-            self.send(&records::cancel_request(id.as_str()));
-            match pending.waiter.purpose {
-                Purpose::Elicitation { server, question } => {
-                    self.mcp.unanswered.push((server, question));
-                }
-                Purpose::Mcp {
-                    server,
-                    call: Some(call),
-                    ..
-                } => self.tell_server(server, McpInput::Forget { call }),
-                Purpose::Mcp { .. } | Purpose::Question(_) => {}
+    /// A message or question of a server was taken back.
+    pub(in crate::agent) fn server_withdrawn(&mut self, purpose: &Purpose) {
+        match *purpose {
+            Purpose::Elicitation { server, question } => {
+                self.mcp.unanswered.push((server, question));
             }
+            Purpose::Mcp {
+                server,
+                call: Some(call),
+                ..
+            } => self.tell_server(server, McpInput::Forget { call }),
+            Purpose::Mcp { call: None, .. } | Purpose::Question(_) => {}
         }
     }
 

@@ -83,14 +83,12 @@ impl AgentSession {
             let most = self.config.limits.mcp_servers;
             errors.insert(name, format!("a session has {most} MCP servers at most"));
         }
-        self.answer(
-            id,
-            Some(raw(&McpServersPayload {
-                added: added.clone(),
-                removed: removed.clone(),
-                errors,
-            })),
-        );
+        let payload = raw(&McpServersPayload {
+            added: added.clone(),
+            removed: removed.clone(),
+            errors,
+        });
+        self.answer(id, Some(payload));
         // A request that waits for servers waits for the new ones, too.
         self.mcp.setting = true;
         for name in removed {

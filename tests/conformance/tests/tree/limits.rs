@@ -71,6 +71,7 @@ const NO_LIMITS: &[(&str, &str)] = &[
         "core/src/limits::RECORD_LEVELS",
         "a relation between two limits",
     ),
+    ("core/src/mcp/names::DIGEST_CHARS", "the length of a digest"),
     ("tools/src/task::OWNER_ONLY", "permissions"),
     ("core/src/frame::FIRST", "a first size, which grows"),
     ("core/src/link::FIRST_BYTES", "a first size, which grows"),
