@@ -118,11 +118,7 @@ impl AgentSession {
 
     /// The host's answer to the request that it selected.
     pub(super) fn resolve(&mut self, pending: Pending<Waiter>, response: ControlResponse) {
-        if self.config.replay_user_messages
-            && let Some(echo) = outbound::ControlResponse::echo(&response)
-        {
-            self.send(&Outbound::ControlResponse(echo));
-        }
+        self.echo_response(&pending.waiter.purpose, &response);
         match pending.waiter.purpose {
             Purpose::Question(group) => self.question_answered(group, response),
             Purpose::Mcp {
@@ -132,6 +128,29 @@ impl AgentSession {
                 self.elicited(server, question, &response);
             }
         }
+    }
+
+    /// Replay mode shows a matched answer (DEC-50). What a server says, or is told,
+    /// may hold a credential or be longer than a record.
+    fn echo_response(&mut self, purpose: &Purpose, response: &ControlResponse) {
+        if !self.config.replay_user_messages {
+            return;
+        }
+        let Some(echo) = outbound::ControlResponse::echo(response) else {
+            return;
+        };
+        if matches!(purpose, Purpose::Mcp { .. } | Purpose::Elicitation { .. }) {
+            let payload = super::catalog::raw(&echo);
+            let bytes = payload.as_str().as_bytes();
+            let most = self.config.limits.reference_record_bytes;
+            if bytes.len() >= most || self.config.credentials.check(bytes).is_err() {
+                return self.warn(
+                    "an answer for an MCP server holds a credential or is longer than a record, and \
+                     is not echoed",
+                );
+            }
+        }
+        self.send(&Outbound::ControlResponse(echo));
     }
 
     /// When the next request is given up.

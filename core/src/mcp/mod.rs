@@ -20,33 +20,34 @@
 //! answer or is given up ([`McpOutput::Abandon`]). A list of tools that changes is
 //! fetched anew, and calls go on meanwhile.
 
+mod answers;
 mod catalog;
 mod content;
 mod elicit;
+mod incoming;
 mod names;
 mod rpc;
 #[cfg(test)]
 mod tests;
 mod text;
+mod vocabulary;
 
 pub use catalog::McpTool;
 pub use elicit::{McpForm, McpQuestion, McpReply};
 pub use names::{server_part, tool_names};
 pub(crate) use text::cut;
+pub use vocabulary::{McpInput, McpOutput, McpSettings, McpState};
 
 use crate::correlate::Recent;
-use crate::json::{Object, RawJson, Value, Writer};
-use crate::limits::Limits;
+use crate::json::{RawJson, Writer};
 use crate::machine::{Machine, Misuse, Wants};
 use crate::time::Instant;
 use crate::tool::ToolOutcome;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
-use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use catalog::Listing;
-use core::time::Duration;
 
 /// The version of the protocol that is asked for.
 const ASKED_VERSION: &str = "2025-11-25";
@@ -62,133 +63,6 @@ const REMEMBERED_REQUESTS: usize = 1_024;
 
 /// Questions to be answered elsewhere whose end may still be told, at most.
 const REMEMBERED_QUESTIONS: usize = 256;
-
-/// What a client is made of; fixed for its life.
-#[derive(Clone, Debug)]
-pub struct McpSettings {
-    /// Name of the server, for texts.
-    pub name: Arc<str>,
-    /// Version of the product, which the server is told.
-    pub version: Arc<str>,
-    /// How long a request waits for its answer (DEC-48).
-    pub request_timeout: Duration,
-    /// How long handshake and first list of tools may take (DEC-39).
-    pub start_timeout: Duration,
-    /// Bounds.
-    pub limits: Limits,
-}
-
-/// What a client is fed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum McpInput {
-    /// Time passed.
-    Tick,
-    /// Begin the handshake. What is connected is disconnected before.
-    Connect,
-    /// Switch the server off.
-    Disable,
-    /// The server is gone for good; why.
-    Close(String),
-    /// What came as the answer to a request.
-    Answer {
-        /// The request.
-        request: u64,
-        /// The message, whatever it says.
-        message: RawJson,
-    },
-    /// No answer to a request will come; why.
-    Failed {
-        /// The request.
-        request: u64,
-        /// Why.
-        why: String,
-    },
-    /// A message that the server sends by itself.
-    Message(RawJson),
-    /// Run a tool. Ends by [`McpOutput::Called`].
-    Call {
-        /// Name of this call, for its end; not used by another open one.
-        call: u64,
-        /// Name of the tool, at the server.
-        tool: Arc<str>,
-        /// Its input, an object.
-        input: RawJson,
-    },
-    /// Nobody waits for this call any more; its end is not told.
-    Forget {
-        /// The call.
-        call: u64,
-    },
-    /// The user answered a question of the server.
-    Reply {
-        /// The question; one that was taken back changes nothing.
-        question: u64,
-        /// What the user said.
-        reply: McpReply,
-    },
-}
-
-/// What a client asks for or tells.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum McpOutput {
-    /// Send this message.
-    Send {
-        /// The request that it is; `None` for one that nothing answers.
-        request: Option<u64>,
-        /// The message.
-        message: RawJson,
-    },
-    /// An answer to this request is not waited for any more.
-    Abandon {
-        /// The request.
-        request: u64,
-    },
-    /// The state changed.
-    State(McpState),
-    /// The list of tools changed, see [`McpClient::tools`].
-    Tools,
-    /// A call ended.
-    Called {
-        /// The call.
-        call: u64,
-        /// What the model is told.
-        outcome: ToolOutcome,
-        /// The structured content, where there is some.
-        structured: Option<RawJson>,
-    },
-    /// The server asks its user. Ends by [`McpInput::Reply`], or is taken back.
-    Ask {
-        /// Name of this question.
-        question: u64,
-        /// The question.
-        asked: McpQuestion,
-    },
-    /// A question is taken back.
-    Withdraw {
-        /// The question.
-        question: u64,
-    },
-    /// A question was answered elsewhere.
-    Completed {
-        /// The server's id of it.
-        id: String,
-    },
-    /// The server did something that is wrong and did no harm.
-    Warning(String),
-}
-
-/// How a server stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum McpState {
-    /// Nothing was begun, or it is not ready yet.
-    Pending,
-    /// Its tools can be called.
-    Connected,
-    /// It failed; why.
-    Failed(String),
-    /// It is switched off.
-    Disabled,
-}
 
 #[derive(Debug)]
 struct Pending {
@@ -434,192 +308,6 @@ impl McpClient {
     #[must_use]
     pub const fn is_open(&self) -> bool {
         self.start_due.is_some() || matches!(self.state, McpState::Connected)
-    }
-
-    // ---- answers --------------------------------------------------------------------
-
-    fn answered(&mut self, request: u64, message: &RawJson) {
-        let Some(purpose) = self.settle(request) else {
-            return;
-        };
-        let chars = self.settings.limits.tool_output_chars;
-        let read = rpc::with(message, |value| {
-            match rpc::answer(value, request, chars)? {
-                Ok(result) => self.result(purpose, result)?,
-                Err(error) => self.unanswered(purpose, &error),
-            }
-            Ok(())
-        });
-        if let Err(fault) = read {
-            self.unanswered(purpose, &format!("its answer is malformed: {fault}"));
-        }
-    }
-
-    /// Takes a result.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with it; then nothing has changed.
-    fn result(&mut self, purpose: Purpose, result: Object<'_>) -> Result<(), String> {
-        match purpose {
-            Purpose::Initialize => self.initialized(result),
-            Purpose::List => self.listed(result),
-            Purpose::Call(call) => {
-                let limits = &self.settings.limits;
-                let (blocks, chars) = (limits.mcp_content_blocks, limits.tool_output_chars);
-                let (outcome, structured) = content::outcome(result, blocks, chars)?;
-                self.out.push_back(McpOutput::Called {
-                    call,
-                    outcome,
-                    structured,
-                });
-                Ok(())
-            }
-        }
-    }
-
-    fn initialized(&mut self, result: Object<'_>) -> Result<(), String> {
-        let version = result.get("protocolVersion").and_then(Value::as_str);
-        let version = version.ok_or("it names no version of the protocol")?;
-        if !VERSIONS.iter().any(|known| version == **known) {
-            return Err("it speaks a version of the protocol that is not known here".to_string());
-        }
-        let capabilities = result.get("capabilities").and_then(Value::as_object);
-        let capabilities = capabilities.ok_or("it names no capabilities")?;
-        let has_tools = capabilities.get("tools").is_some();
-        self.send(rpc::notification("notifications/initialized"));
-        if has_tools {
-            self.list();
-        } else {
-            self.ready(Arc::new([]));
-        }
-        Ok(())
-    }
-
-    fn list(&mut self) {
-        self.list_is_old = false;
-        self.listing = Some(Listing::default());
-        self.request(Purpose::List, "tools/list", |_| {});
-    }
-
-    fn listed(&mut self, result: Object<'_>) -> Result<(), String> {
-        let Some(listing) = &mut self.listing else {
-            return Ok(());
-        };
-        if let Some(cursor) = listing.page(result, &self.settings.limits)? {
-            self.request(Purpose::List, "tools/list", |w| {
-                w.member_str("cursor", &cursor);
-            });
-            return Ok(());
-        }
-        let (tools, left_out) = self.listing.take().unwrap_or_default().finish();
-        if let Some(text) = left_out {
-            self.warn(&text);
-        }
-        self.ready(tools);
-        if self.list_is_old {
-            self.list();
-        }
-        Ok(())
-    }
-
-    fn ready(&mut self, tools: Arc<[McpTool]>) {
-        self.start_due = None;
-        self.set_tools(tools);
-        self.set_state(McpState::Connected);
-    }
-
-    // ---- what the server sends by itself --------------------------------------------
-
-    fn message(&mut self, message: &RawJson) {
-        if !self.is_open() {
-            return self.warn("it sent a message while it is not connected");
-        }
-        let read = rpc::with(message, |value| {
-            rpc::sent(value, |sent| {
-                match sent.id.map(RawJson::from_value) {
-                    Some(id) => self.asked(id, sent),
-                    None => self.notified(sent),
-                }
-                Ok(())
-            })
-        });
-        if let Err(fault) = read {
-            self.warn(&format!("a message of it was ignored: {fault}"));
-        }
-    }
-
-    fn asked(&mut self, id: RawJson, sent: rpc::Sent<'_>) {
-        let refused = match sent.method {
-            "ping" => return self.send(rpc::reply(&id, |_| {})),
-            "elicitation/create" if self.questions.values().any(|open| *open == id) => {
-                // An answer now would be taken for that of the open one.
-                return self.warn("it used the id of an open question once more");
-            }
-            "elicitation/create" if self.questions.len() >= self.settings.limits.mcp_questions => {
-                (rpc::OVERLOADED, "too many questions are open".to_string())
-            }
-            "elicitation/create" => match elicit::question(sent.params) {
-                Ok(asked) => return self.ask(id, asked),
-                Err(fault) => (rpc::INVALID_PARAMS, fault),
-            },
-            _ => (rpc::METHOD_NOT_FOUND, "method not found".to_string()),
-        };
-        self.send(rpc::refusal(&id, refused.0, &refused.1));
-    }
-
-    fn ask(&mut self, id: RawJson, asked: McpQuestion) {
-        if let McpForm::Url { id, .. } = &asked.form {
-            self.elsewhere.insert(id.as_str().into());
-        }
-        let question = self.next_question;
-        self.next_question = question.saturating_add(1);
-        self.questions.insert(question, id);
-        self.out.push_back(McpOutput::Ask { question, asked });
-    }
-
-    fn notified(&mut self, sent: rpc::Sent<'_>) {
-        let params = sent.params;
-        match sent.method {
-            "notifications/tools/list_changed" if self.listing.is_some() => {
-                self.list_is_old = true;
-            }
-            "notifications/tools/list_changed" if self.state == McpState::Connected => self.list(),
-            "notifications/cancelled" => {
-                let id = params.and_then(|params| params.get("requestId"));
-                let id = id.map(RawJson::from_value);
-                let of = |(question, open): (&u64, &RawJson)| {
-                    (Some(open) == id.as_ref()).then_some(*question)
-                };
-                if let Some(question) = self.questions.iter().find_map(of) {
-                    self.questions.remove(&question);
-                    self.out.push_back(McpOutput::Withdraw { question });
-                }
-            }
-            "notifications/elicitation/complete" => {
-                let id = params.and_then(|params| elicit::string(params, "elicitationId").ok());
-                if let Some(id) = id.filter(|id| self.elsewhere.contains(id)) {
-                    let id = id.into_owned();
-                    self.elsewhere.remove(&id);
-                    self.out.push_back(McpOutput::Completed { id });
-                }
-            }
-            // Progress, log and whatever else is told only (RT-MCPS-032).
-            _ => {}
-        }
-    }
-
-    fn reply(&mut self, question: u64, reply: &McpReply) {
-        if let Some(id) = self.questions.remove(&question) {
-            let message = reply.message(&id);
-            self.send(message);
-        }
-    }
-
-    fn warn(&mut self, text: &str) {
-        let name = &self.settings.name;
-        let text = format!("MCP server {name:?}: {text}");
-        self.out.push_back(McpOutput::Warning(text));
     }
 
     // ---- calls ----------------------------------------------------------------------

@@ -1,7 +1,9 @@
 //! A client and a server that is played by the test.
 
 use super::*;
+use crate::limits::Limits;
 use crate::tool::ToolContent;
+use alloc::string::{String, ToString as _};
 
 const SECOND: u64 = 1_000_000;
 

@@ -28,6 +28,8 @@ impl AgentSession {
         let most = self.config.limits.reference_record_bytes;
         let why = if self.stage != Stage::Open {
             ENDED.to_string()
+        } else if self.leaks(Some(&message)) {
+            "the message to it holds a credential".to_string()
         } else if message.as_str().len().saturating_add(ENVELOPE_BYTES) > most {
             format!("the message to it does not fit a record of {most} bytes")
         } else {
@@ -52,6 +54,12 @@ impl AgentSession {
             Some(request) => self.tell_server(server, McpInput::Failed { request, why }),
             None => self.warn(format!("MCP server {name:?}: {why}")),
         }
+    }
+
+    /// Whether a value holds a credential (DEC-30).
+    fn leaks(&self, value: Option<&RawJson>) -> bool {
+        let guard = &self.config.credentials;
+        value.is_some_and(|value| guard.check(value.as_str().as_bytes()).is_err())
     }
 
     /// Takes requests back that nobody waits for any more (WIRE-007).
@@ -128,7 +136,8 @@ impl AgentSession {
             + request.elicitation_id.as_deref().map_or(0, escaped);
         let fits =
             bytes.saturating_add(ENVELOPE_BYTES) <= self.config.limits.reference_record_bytes;
-        if self.stage != Stage::Open || !fits {
+        let leaks = self.leaks(request.requested_schema.as_ref());
+        if self.stage != Stage::Open || !fits || leaks {
             let reply = McpReply::Cancel;
             return self.tell_server(server, McpInput::Reply { question, reply });
         }
@@ -146,7 +155,13 @@ impl AgentSession {
         response: &ControlResponse,
     ) {
         let reply = match &response.body {
-            ResponseBody::Success { payload, .. } => McpReply::of(payload.as_ref()),
+            ResponseBody::Success { payload, .. } if !self.leaks(payload.as_ref()) => {
+                McpReply::of(payload.as_ref())
+            }
+            ResponseBody::Success { .. } => {
+                self.warn("an answer to an MCP server holds a credential, and is not passed on");
+                McpReply::Cancel
+            }
             ResponseBody::Error { .. } | ResponseBody::Invalid { .. } => McpReply::Cancel,
         };
         self.tell_server(server, McpInput::Reply { question, reply });

@@ -10,6 +10,7 @@ mod hooks;
 mod interrupt;
 mod mcp;
 mod mcp_operations;
+mod mcp_walk;
 mod money;
 mod names;
 mod network;

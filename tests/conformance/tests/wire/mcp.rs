@@ -589,6 +589,38 @@ fn what_servers_say_holds_no_credential() {
     assert_eq!(h.exit, None, "the output is open");
 }
 
+// covers: DEC-30, DEC-50
+#[test]
+fn neither_an_echo_nor_a_form_lets_a_credential_out() {
+    let mut config = with_servers(&["calc"], ALLOWED);
+    config.credentials = agentx_core::guard::Guard::new(["sk-secret-key"]).expect("one");
+    config.replay_user_messages = true;
+    config.limits.reference_record_bytes = 3_000;
+    let mut h = Host::ready(config, &["add"]);
+    for (n, text) in [
+        (1, "it is sk-secret-key".to_string()),
+        (2, "x".repeat(4_000)),
+    ] {
+        h.prompt(n, "go");
+        h.calls(&[("", "mcp__calc__add", "{}")]);
+        h.told();
+        let call = h.oldest();
+        h.says_at(&call, &text);
+        assert_eq!(h.told().len(), 1, "the result, and no echo");
+        h.says("done");
+        ask(&mut h, "s");
+        let (id, _) = elicitation(&h);
+        h.respond(
+            &id,
+            &json!({"action": "accept", "content": {"key": "sk-secret-key"}}),
+        );
+        h.told();
+        let reply = h.oldest().message;
+        assert_eq!(reply["result"], json!({"action": "cancel"}));
+    }
+    assert_eq!(h.exit, None, "the output is open");
+}
+
 #[test]
 fn a_message_that_fits_no_record_fails_its_call() {
     let mut config = with_servers(&["calc"], ALLOWED);
