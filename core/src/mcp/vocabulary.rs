@@ -91,7 +91,7 @@ pub enum McpOutput {
     },
     /// The state changed.
     State(McpState),
-    /// The list of tools changed, see [`McpClient::tools`].
+    /// The list of tools changed, see [`McpClient::tools`](super::McpClient::tools).
     Tools,
     /// A call ended.
     Called {
