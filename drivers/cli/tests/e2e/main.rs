@@ -16,6 +16,7 @@ mod providers;
 mod schema;
 mod secrets;
 mod server;
+mod servers;
 mod sessions;
 mod settings;
 mod stored;
