@@ -50,13 +50,15 @@ pub(super) enum Purpose {
         /// The question, as its client names it.
         question: u64,
     },
+    /// This run of a hook.
+    Hook(u64),
 }
 
 impl Purpose {
     /// Whether it is about the turn, so that an interrupt ends it (DEC-37).
     pub(super) const fn is_of_turn(&self) -> bool {
         match self {
-            Self::Question(_) | Self::Elicitation { .. } => true,
+            Self::Question(_) | Self::Hook(_) | Self::Elicitation { .. } => true,
             Self::Mcp { call, .. } => call.is_some(),
         }
     }
@@ -127,6 +129,7 @@ impl AgentSession {
             Purpose::Elicitation { server, question } => {
                 self.elicited(server, question, &response);
             }
+            Purpose::Hook(run) => self.callback_answered(run, response),
         }
     }
 
@@ -218,6 +221,7 @@ impl AgentSession {
             Purpose::Question(group) => self.question_failed(group, text.to_string()),
             // Its client has a time of its own, and is told of the end.
             Purpose::Mcp { .. } | Purpose::Elicitation { .. } => {}
+            Purpose::Hook(run) => self.callback_failed(run, text),
         }
     }
 }

@@ -205,7 +205,7 @@ impl AgentSession {
                 call: Some(call),
                 ..
             } => self.tell_server(server, McpInput::Forget { call }),
-            Purpose::Mcp { call: None, .. } | Purpose::Question(_) => {}
+            Purpose::Mcp { call: None, .. } | Purpose::Question(_) | Purpose::Hook(_) => {}
         }
     }
 

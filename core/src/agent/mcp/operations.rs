@@ -101,7 +101,10 @@ impl AgentSession {
 
     /// The servers of a request that can be had, in its order, and what keeps the
     /// others from it.
-    fn wanted_servers(&self, servers: &RawJson) -> (Vec<Arc<str>>, BTreeMap<Arc<str>, String>) {
+    pub(in crate::agent) fn wanted_servers(
+        &self,
+        servers: &RawJson,
+    ) -> (Vec<Arc<str>>, BTreeMap<Arc<str>, String>) {
         let (mut wanted, mut errors) = (Vec::new(), BTreeMap::new());
         let mut parts = BTreeMap::new();
         let mut scanner = Scanner::new();

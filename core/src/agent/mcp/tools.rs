@@ -42,6 +42,7 @@ impl AgentSession {
         }
         self.mcp.bindings = bindings;
         self.agent_loop.offer_remote(specs);
+        self.tools_changed();
         for text in left_out {
             self.warn(text);
         }

@@ -16,6 +16,8 @@ pub(super) fn brief_effect(request: &Request) -> String {
         Request::FlushRemote => "flush".to_string(),
         Request::Vet(_) => "vet".to_string(),
         Request::Validate(_) => "validate".to_string(),
+        Request::Match(_) => "match".to_string(),
+        Request::ReadSchema(_) => "read schema".to_string(),
     }
 }
 
@@ -57,7 +59,7 @@ pub(super) fn brief_input(line: &str) -> String {
     }
 }
 
-/// What the host is asked: `ask toolu_1`, `mcp calc tools/list`, `mcp calc reply`,
+/// What the host is asked: `ask toolu_1`, `callback hook_1`, `mcp calc tools/list`, `mcp calc reply`,
 /// `elicitation calc`.
 fn brief_request(request: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or("?").to_string();
@@ -67,13 +69,14 @@ fn brief_request(request: &Value) -> String {
             text(&request["server_name"]),
             request["message"]["method"].as_str().unwrap_or("reply")
         ),
+        Some("hook_callback") => format!("callback {}", text(&request["callback_id"])),
         Some("elicitation") => format!("elicitation {}", text(&request["mcp_server_name"])),
         _ => format!("ask {}", text(&request["tool_use_id"])),
     }
 }
 
 /// A record in a word or two: `system/init`, `state running`, `assistant text`,
-/// `ask toolu_1`, `cancel`, `ack r1`, `error r1`, `tool_result toolu_1`,
+/// `ask toolu_1`, `callback hook_1`, `cancel`, `ack r1`, `error r1`, `tool_result toolu_1`,
 /// `result success`, or its type.
 #[must_use]
 pub fn brief(record: &Value) -> String {

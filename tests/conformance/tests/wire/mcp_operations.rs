@@ -285,3 +285,66 @@ fn what_servers_offer_fills_the_context() {
         tools[0]["tokens"]
     );
 }
+
+// covers: DEC-39
+#[test]
+fn initialize_brings_servers_and_the_prompt_behind_it_waits() {
+    let mut h = Host::new(with_servers(&[], ALLOWED));
+    h.initialize(json!({"sdkMcpServers": ["calc"], "hooks": {"PreToolUse":
+        [{"matcher": "mcp__calc__.*", "hookCallbackIds": ["look"]}]}}));
+    // The npm client does not wait for the answer.
+    h.prompt(1, "go");
+    h.patterns_match(&[Some(&[])]);
+    assert_eq!(
+        h.told(),
+        ["mcp calc initialize", "ack init", "state running"]
+    );
+    let asked = h.oldest();
+    h.result(&asked, &initialized());
+    let list = h.asked("tools/list");
+    h.result(&list, &agentx_conformance::servers::listed(&["add"]));
+    // The patterns of hooks are for new tools, too; calls wait for that.
+    assert_eq!(h.matching().expect("patterns").1, ["mcp__calc__.*"]);
+    h.calls(&[("t1", "mcp__calc__add", "{}")]);
+    assert!(h.callbacks().is_empty());
+    h.told();
+    h.patterns_match(&[Some(&["mcp__calc__add"])]);
+    assert_eq!(h.told(), ["callback look"]);
+    let (id, _) = h.callbacks().pop().expect("a callback");
+    h.respond(&id, &json!({}));
+    let call = h.asked("tools/call");
+    h.says_at(&call, "3");
+    h.says("done");
+    assert_eq!(h.outcome("t1"), ("3".to_string(), false));
+}
+
+#[test]
+fn servers_by_name_in_initialize_are_taken_or_told() {
+    for (servers, applied, told) in [
+        (json!({"calc": sdk("calc")}), true, vec!["calc pending"]),
+        (
+            json!({"calc": sdk("calc"), "files": {"command": "x"}}),
+            false,
+            vec!["calc pending"],
+        ),
+        (json!([]), true, vec![]),
+        (json!([sdk("calc")]), false, vec![]),
+    ] {
+        let mut h = Host::new(with_servers(&[], "{}"));
+        h.initialize(json!({"mcpServers": servers}));
+        let answer = h.answer_to("init");
+        assert_eq!(
+            answer["response"]["mcp_servers_applied"], applied,
+            "{servers}"
+        );
+        assert_eq!(h.diagnostics().len(), usize::from(!applied));
+        assert_eq!(h.statuses(), told);
+    }
+}
+
+#[test]
+fn a_server_with_a_name_beyond_the_bound_is_told_and_not_listed() {
+    let mut h = Host::new(with_servers(&[&"s".repeat(41)], "{}"));
+    assert_eq!(h.statuses(), Vec::<String>::new());
+    assert!(h.diagnostics()[0].contains("longer than 40 characters"));
+}
