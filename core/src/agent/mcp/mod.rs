@@ -19,8 +19,8 @@ mod tools;
 
 pub(super) use calls::RemoteCalls;
 
-use super::AgentSession;
 use super::requests::Purpose;
+use super::{AgentSession, Stage};
 use crate::machine::Machine as _;
 use crate::mcp::{McpClient, McpInput, McpOutput, McpSettings, McpState, cut, server_part};
 use crate::schema::outbound::{McpServer, McpStatus};
@@ -275,7 +275,10 @@ impl AgentSession {
                     if *of == server && *id == request)
             }),
             McpOutput::State(state) => {
-                if let (McpState::Failed(why), Some(of)) = (state, self.mcp.server(server)) {
+                // Nobody needs to be told that a host that has left answers no more.
+                if let (McpState::Failed(why), Some(of)) = (state, self.mcp.server(server))
+                    && self.stage == Stage::Open
+                {
                     let text = format!("MCP server {:?} failed: {why}", of.name);
                     self.warn(text);
                 }

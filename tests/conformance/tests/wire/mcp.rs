@@ -513,6 +513,7 @@ fn at_the_end_of_the_input_a_call_has_failed() {
     assert!(h.outcome("t2").0.starts_with("Unknown tool"));
     h.says("done");
     assert_eq!(h.exit, Some(0));
+    assert_eq!(h.diagnostics(), Vec::<&str>::new());
 }
 
 #[test]
