@@ -2,6 +2,7 @@
 
 use agentx_conformance::servers::{Host, initialized, with_servers};
 use agentx_conformance::session::config;
+use agentx_core::schema::permission::PermissionMode;
 use serde_json::{Value, json};
 
 const ALLOWED: &str = r#"{"permissions":{"allow":["mcp__calc"]}}"#;
@@ -197,6 +198,31 @@ fn a_server_is_connected_anew() {
         h.answer_to("s3")["error"],
         "MCP server \"calc\" is disabled"
     );
+}
+
+// covers: RT-MCPS-010
+#[test]
+fn what_a_tool_says_of_itself_permits_nothing() {
+    for (mode, asks) in [
+        (PermissionMode::Default, true),
+        (PermissionMode::AcceptEdits, true),
+        (PermissionMode::Plan, false),
+    ] {
+        let mut config = with_servers(&["calc"], "{}");
+        config.permission_mode = mode;
+        let mut h = Host::ready(config, &["see_a"]);
+        h.prompt(1, "go");
+        h.calls(&[("t1", "mcp__calc__see_a", "{}")]);
+        let told = h.told();
+        assert_eq!(told.contains(&"ask t1".to_string()), asks, "{mode:?}");
+        assert_eq!(
+            told.contains(&"tool_result t1".to_string()),
+            !asks,
+            "{mode:?}"
+        );
+        assert!(h.asked.is_empty(), "nothing is called");
+        h.control("i", "interrupt");
+    }
 }
 
 #[test]
