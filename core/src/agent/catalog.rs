@@ -15,6 +15,7 @@ pub(super) const OUTPUT_STYLE: &str = "default";
 impl AgentSession {
     /// The first record (WIRE-023, DEC-39). Its guard knows the routing values too.
     pub(super) fn send_init(&mut self) {
+        self.offer_mcp_tools();
         let provider = &self.config.provider;
         let init = SystemInit {
             api_key_source: ApiKeySource::User,
