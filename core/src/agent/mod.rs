@@ -39,6 +39,7 @@ mod requests;
 mod shared;
 mod storing;
 mod submissions;
+mod suggestion;
 mod tasks;
 mod turns;
 mod users;
@@ -70,6 +71,7 @@ use questions::Question;
 use queue::Queue;
 use requests::Waiter;
 use shared::{Files, Initializing};
+use suggestion::Suggestion;
 use tasks::Tasks;
 use turns::Turn;
 
@@ -106,6 +108,8 @@ pub struct AgentSession {
     fault: Option<Fault>,
     /// A remote flush that stands between a result and `idle`.
     flushing: Option<EffectId>,
+    /// A suggested prompt that is on its way, between a result and `idle`.
+    suggestion: Option<Suggestion>,
     state: SessionState,
     handshake: Handshake,
     /// An `initialize` that is being applied.
@@ -208,6 +212,7 @@ impl AgentSession {
             journal: None,
             fault: None,
             flushing: None,
+            suggestion: None,
             state: SessionState::Idle,
             handshake: Handshake::Untouched,
             initializing: None,
@@ -363,8 +368,13 @@ impl AgentSession {
             return Ok(());
         }
         match progress {
-            Progress::Delta(delta) => self.model_delta(delta),
+            Progress::Delta(delta) => {
+                if let Some(delta) = self.suggestion_delta(id, delta) {
+                    self.model_delta(delta);
+                }
+            }
             Progress::Network(host) => self.ask_network(id, host),
+            Progress::Hook { stdout, stderr } => self.hook_said(id, &stdout, &stderr),
             Progress::Began { output_file } => self.task_began(id, &output_file)?,
         }
         Ok(())
@@ -375,7 +385,11 @@ impl AgentSession {
             return Ok(());
         }
         match answer {
-            Answer::Model(outcome) => self.model_done(outcome),
+            Answer::Model(outcome) => {
+                if let Some(outcome) = self.suggestion_done(id, outcome) {
+                    self.model_done(outcome);
+                }
+            }
             Answer::Tool(outcome) => self.tool_done(id, outcome),
             Answer::Task(outcome) => self.task_done(id, outcome),
             Answer::Hook(report) => self.hook_done(id, &report),
@@ -437,6 +451,7 @@ impl AgentSession {
             self.stage = Stage::Ended;
             self.close_requests();
             self.close_servers();
+            self.abort_suggestion();
         }
     }
 
@@ -501,6 +516,7 @@ impl Machine for AgentSession {
         self.give_up_submissions();
         self.give_up_requests();
         self.tick_servers();
+        self.give_up_late_suggestion();
         if let Err(misuse) = self.dispatch(input) {
             self.now = before;
             return Err(misuse);
@@ -524,6 +540,7 @@ impl Machine for AgentSession {
                 self.submissions_due(),
                 self.requests_due(),
                 self.mcp.deadline(),
+                self.suggestion_due(),
             ]
             .into_iter()
             .flatten()

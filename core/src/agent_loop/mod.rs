@@ -22,9 +22,11 @@
 
 mod account;
 mod answer;
+mod aside;
 mod batch;
 mod calls;
 mod estimate;
+mod offered;
 mod structured;
 mod tasks;
 #[cfg(test)]
@@ -33,6 +35,7 @@ mod vocabulary;
 
 pub use account::Pricing;
 pub use answer::{Opened, Piece, Streamed};
+pub use aside::{Aside, AsideLimits};
 pub use structured::StructuredLimits;
 
 use crate::guard::Guard;
@@ -251,27 +254,15 @@ impl AgentLoop {
         self.batch.held(place)
     }
 
-    /// The tools that are offered.
+    /// The reasoning effort of later requests.
     #[must_use]
-    pub const fn tools(&self) -> &Arc<[ToolSpec]> {
-        &self.config.tools
+    pub const fn effort(&self) -> Option<&Arc<str>> {
+        self.config.effort.as_ref()
     }
 
-    /// Offers these tools beside its own from now on, in the place of those that
-    /// were offered this way before. One with the name of an own tool is not
-    /// offered (RT-TOOL-016).
-    pub fn offer_remote(&mut self, remote: Vec<ToolSpec>) {
-        let own = self.config.tools.iter();
-        let own = own.filter(|tool| !self.remote.contains(&tool.name));
-        let mut tools: Vec<ToolSpec> = own.cloned().collect();
-        self.remote.clear();
-        for tool in remote {
-            if !tools.iter().any(|known| known.name == tool.name) {
-                self.remote.insert(Arc::clone(&tool.name));
-                tools.push(tool);
-            }
-        }
-        self.config.tools = tools.into();
+    /// Lets later requests have this reasoning effort, one of the entry's.
+    pub fn set_effort(&mut self, effort: Option<Arc<str>>) {
+        self.config.effort = effort;
     }
 
     /// Replaces the system prompt, from the next request on.
@@ -292,12 +283,6 @@ impl AgentLoop {
     /// What is wrong with it, as a sentence about the arguments of a call.
     pub fn check_input(&self, input: &RawJson) -> Result<(), String> {
         calls::input(input.as_str(), &self.config).map(drop)
-    }
-
-    /// The tool of this name, if it is offered.
-    #[must_use]
-    pub fn tool(&self, name: &str) -> Option<&ToolSpec> {
-        self.config.tools.iter().find(|tool| &*tool.name == name)
     }
 
     fn prompt(&mut self, parts: Vec<String>) {
