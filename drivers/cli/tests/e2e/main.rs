@@ -7,6 +7,7 @@ mod endings;
 mod home;
 mod hook_callbacks;
 mod hooks;
+mod hosted;
 mod interactive;
 mod kept;
 mod logs;
