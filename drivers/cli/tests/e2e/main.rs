@@ -19,6 +19,7 @@ mod rewind;
 mod schema;
 mod secrets;
 mod server;
+mod servers;
 mod sessions;
 mod settings;
 mod shared_controls;
