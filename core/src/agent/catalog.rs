@@ -3,7 +3,7 @@
 use super::AgentSession;
 use crate::json::RawJson;
 use crate::schema::declare::Json;
-use crate::schema::outbound::{ApiKeySource, ControlResponse, Outbound, SystemInit};
+use crate::schema::outbound::{ApiKeySource, ControlResponse, McpServer, Outbound, SystemInit};
 use crate::schema::payload::McpStatusPayload;
 use alloc::string::ToString;
 use alloc::sync::Arc;
@@ -13,13 +13,16 @@ use alloc::vec::Vec;
 pub(super) const OUTPUT_STYLE: &str = "default";
 
 impl AgentSession {
-    /// The first record (WIRE-023, DEC-39). Its guard knows the routing values too.
+    /// What the session is made of (WIRE-023): its first record, or that of each
+    /// turn in the profile `reference` (DEC-39). Its guard knows the routing
+    /// values too.
     pub(super) fn send_init(&mut self) {
         let provider = &self.config.provider;
+        let reference = self.config.profile.reference();
         let init = SystemInit {
             api_key_source: ApiKeySource::User,
             agentx_version: self.config.version.clone(),
-            claude_code_version: None,
+            claude_code_version: reference.map(|profile| profile.claude_code_version.clone()),
             cwd: self.config.cwd.clone(),
             tools: self
                 .agent_loop
@@ -27,7 +30,7 @@ impl AgentSession {
                 .iter()
                 .map(|tool| Arc::clone(&tool.name))
                 .collect(),
-            mcp_servers: Vec::new(),
+            mcp_servers: self.mcp_servers(),
             model: Arc::clone(&provider.model),
             provider: Arc::clone(&provider.id),
             provider_type: Arc::clone(&provider.kind),
@@ -42,6 +45,12 @@ impl AgentSession {
         };
         let guard = self.config.metadata.clone();
         self.send_guarded(&Outbound::SystemInit(init), &guard);
+    }
+
+    /// The MCP servers that are configured, and how each stands.
+    #[expect(clippy::unused_self, reason = "no server can be configured yet")]
+    pub(super) const fn mcp_servers(&self) -> Vec<McpServer> {
+        Vec::new()
     }
 
     /// The catalogue of WIRE-024, under the same guard as `system/init`.

@@ -94,6 +94,12 @@ impl AgentSession {
         if self.config.replay_user_messages
             && let Some(echo) = outbound::ControlResponse::echo(&response)
         {
+            let limit = self.config.limits.reference_record_bytes;
+            let echo = if self.config.profile.is_reference() {
+                super::fit::without_long_payload(echo, limit)
+            } else {
+                echo
+            };
             self.send(&Outbound::ControlResponse(echo));
         }
         match pending.waiter.purpose {

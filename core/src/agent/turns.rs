@@ -1,7 +1,9 @@
 //! Turns: from a queued prompt to its result and `idle`.
 
 use super::hooks::{About, Occasion};
+use super::profile::StateRecords;
 use super::queue::Prompt;
+use super::records::Asked;
 use super::storing::{Held, NOT_STORED};
 use super::submissions::Submission;
 use super::tasks::Beat;
@@ -9,6 +11,7 @@ use super::{AgentSession, Event, Output, Stage, TurnReport};
 use super::{partial, records};
 use crate::agent_loop::{FinishedBlock, LoopInput, Step, Streamed, TurnEnd, TurnOutcome};
 use crate::effect::{EffectId, Request, Verdict};
+use crate::json::RawJson;
 use crate::machine::Machine as _;
 use crate::model::{Delta, ModelFailure, ModelOutcome, ModelRequest, StopReason};
 use crate::schema::Money;
@@ -29,6 +32,8 @@ use core::time::Duration;
 #[derive(Debug)]
 pub(super) struct Turn {
     pub(super) prompt_uuid: Arc<str>,
+    /// Where the prompt came from, as the host said.
+    origin: Option<RawJson>,
     began: Instant,
     /// Time spent waiting for the model so far.
     api: Duration,
@@ -64,6 +69,9 @@ impl Turn {
     }
 }
 
+/// The status of a provider that takes no more requests for now.
+const TOO_MANY_REQUESTS: u16 = 429;
+
 /// What the results of calls say that an interrupt left open.
 pub(super) const CANCELLED: &str = "Cancelled: the turn was interrupted before this call finished.";
 
@@ -96,6 +104,7 @@ impl AgentSession {
     pub(super) fn run_prompt(&mut self, prompt: Prompt) {
         self.turn = Some(Turn {
             prompt_uuid: Arc::clone(&prompt.uuid),
+            origin: prompt.record.origin.clone(),
             began: self.now,
             api: Duration::ZERO,
             model: None,
@@ -110,6 +119,9 @@ impl AgentSession {
         });
         if let Some(journal) = &mut self.journal {
             journal.retry();
+        }
+        if self.config.profile.is_reference() {
+            self.send_init();
         }
         self.set_state(SessionState::Running);
         let Prompt { uuid, record } = prompt;
@@ -308,20 +320,40 @@ impl AgentSession {
 
     /// One assistant record says that the request failed (DEC-41).
     fn show_failure(&mut self, failure: &ModelFailure) {
+        if failure.status == Some(TOO_MANY_REQUESTS) {
+            self.tell_rate_limit(None);
+        }
         let id = self.ids.tagged("msg_").into();
         let model = Arc::clone(&self.config.provider.model);
         self.send(&records::api_error(failure, id, model));
     }
 
+    /// The provider takes no more for now (DEC-43).
+    pub(super) fn tell_rate_limit(&mut self, resets_at: Option<u64>) {
+        if self.config.profile.is_reference() {
+            self.send(&records::rate_limited(resets_at));
+        }
+    }
+
     pub(super) fn set_state(&mut self, state: SessionState) {
         if self.state != state {
             self.state = state;
-            let record = match state {
+            self.tell_state(match state {
                 SessionState::Idle => StateChanged::IDLE,
                 SessionState::Running | SessionState::RequiresAction => StateChanged::RUNNING,
-            };
-            self.send(&Outbound::StateChanged(record));
+            });
         }
+    }
+
+    /// Tells a state to whom it is for (DEC-12).
+    pub(super) fn tell_state(&mut self, record: StateChanged) {
+        let reference = self.config.profile.reference();
+        let record = match reference.map_or(StateRecords::Plain, |reference| reference.states) {
+            StateRecords::Plain => record,
+            StateRecords::HostOnly => record.for_sdk_host(),
+            StateRecords::Off => return,
+        };
+        self.send(&Outbound::StateChanged(record));
     }
 
     // ---- the end --------------------------------------------------------------------
@@ -365,7 +397,10 @@ impl AgentSession {
             cost: end.cost.map(Money),
             denials: turn.denials,
         };
-        let uuid = Some(turn.prompt_uuid);
+        let asked = Asked {
+            uuid: Some(turn.prompt_uuid),
+            origin: turn.origin,
+        };
         let provider = &self.config.provider;
         let not_stored = turn.store_failed.then(|| NOT_STORED.to_string());
         let (subtype, stop, error) = match end.outcome {
@@ -388,7 +423,7 @@ impl AgentSession {
                         text,
                         structured,
                         books,
-                        uuid,
+                        asked,
                     ),
                     report,
                 );
@@ -414,7 +449,7 @@ impl AgentSession {
             at_limit: false,
         };
         (
-            records::error(provider, subtype, stop, errors, books, uuid),
+            records::error(provider, subtype, stop, errors, books, asked),
             report,
         )
     }

@@ -80,6 +80,8 @@ pub struct LoopConfig {
     pub guard: Guard,
     /// Arrays and objects open at once in the input of a call.
     pub input_depth: usize,
+    /// Size of the input of a call, in bytes as records carry it (DEC-34).
+    pub input_bytes: usize,
     /// Whether somebody wants to be asked before a turn ends because the model
     /// stopped ([`Step::Stopping`]).
     pub asks_before_stop: bool,
@@ -255,7 +257,7 @@ impl AgentLoop {
     fn prompt(&mut self, parts: Vec<String>) {
         self.account.next_prompt();
         self.begin_output();
-        self.take_context();
+        self.take_context(true);
         self.prompt_at = self.history.len();
         let prompt = Arc::new(Message::User(parts));
         self.history.push(Arc::clone(&prompt));
@@ -268,7 +270,7 @@ impl AgentLoop {
     }
 
     fn request(&mut self) {
-        self.take_context();
+        self.take_context(false);
         self.account.request();
         self.phase = Phase::Requesting;
         self.answer = Answer::new(self.config.guard.clone());
@@ -597,10 +599,24 @@ impl AgentLoop {
         }
     }
 
-    fn take_context(&mut self) {
-        for context in self.context.drain(..) {
-            self.history.push(Arc::clone(&context));
-            self.out.push_back(Step::Kept(Kept::Context(context)));
+    /// Takes what waits for the next request. An answer of the past waits for a
+    /// prompt: a model that finds one at the end would go on with it.
+    fn take_context(&mut self, before_prompt: bool) {
+        let is_answer = |message: &Arc<Message>| matches!(**message, Message::Assistant(_));
+        let answer = self.context.iter().position(is_answer);
+        let until = match answer {
+            Some(answer) if !before_prompt => answer,
+            Some(_) | None => self.context.len(),
+        };
+        for message in self.context.drain(..until) {
+            self.history.push(Arc::clone(&message));
+            let kept = if is_answer(&message) {
+                let usage = None;
+                Kept::Answer { message, usage }
+            } else {
+                Kept::Context(message)
+            };
+            self.out.push_back(Step::Kept(kept));
         }
     }
 
@@ -628,7 +644,10 @@ impl Machine for AgentLoop {
         }
         let fits = match &input {
             LoopInput::Prompt(_) => self.phase == Phase::Idle,
-            LoopInput::Tick | LoopInput::Context(_) | LoopInput::Cancel { .. } => true,
+            LoopInput::Tick
+            | LoopInput::Context(_)
+            | LoopInput::PriorAnswer(_)
+            | LoopInput::Cancel { .. } => true,
             LoopInput::TaskBegan => self.phase != Phase::Idle,
             LoopInput::TaskEnded { .. } | LoopInput::TaskStopped { .. } => self.tasks.is_running(),
             LoopInput::Delta(_) | LoopInput::ModelDone(_) => self.phase == Phase::Requesting,
@@ -651,6 +670,10 @@ impl Machine for AgentLoop {
             LoopInput::Tick => {}
             LoopInput::Prompt(parts) => self.prompt(parts),
             LoopInput::Context(parts) => self.context.push(Arc::new(Message::User(parts))),
+            LoopInput::PriorAnswer(texts) => {
+                let blocks = texts.into_iter().map(Block::Text).collect();
+                self.context.push(Arc::new(Message::Assistant(blocks)));
+            }
             LoopInput::Delta(delta) => self.delta(delta),
             LoopInput::ModelDone(outcome) => self.model_done(outcome),
             LoopInput::Allow {
