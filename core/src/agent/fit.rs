@@ -30,7 +30,7 @@ use text::{cut, cut_texts, smaller, split};
 const UUID: &str = "00000000-0000-4000-8000-000000000000";
 
 /// Longest timestamp that an echo repeats beside a text that is cut, in bytes.
-const TIMESTAMP: usize = 64;
+const TIMESTAMP_BYTES: usize = 64;
 
 /// The records that stand for one that takes more than `limit` bytes, its
 /// newline included.
@@ -212,7 +212,7 @@ impl Fit<'_> {
         let echo = &mut replay.echo;
         echo.origin
             .take_if(|origin| is_long(origin, self.limit / 2));
-        echo.timestamp.take_if(|text| text.len() > TIMESTAMP);
+        echo.timestamp.take_if(|text| text.len() > TIMESTAMP_BYTES);
         self.refill(
             replay,
             |replay| {

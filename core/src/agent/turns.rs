@@ -43,6 +43,8 @@ pub(super) struct Turn {
     pub(super) denials: Vec<PermissionDenial>,
     /// Id of the message that is being streamed, as records show it.
     message_id: Option<Arc<str>>,
+    /// Whether a rate limit of the newest request was told.
+    told_limit: bool,
     /// Entries that have to be stored before anything else is begun.
     pub(super) barrier: u64,
     /// Submissions of structured output that are being checked.
@@ -111,6 +113,7 @@ impl AgentSession {
             tools: BTreeMap::new(),
             denials: Vec::new(),
             message_id: None,
+            told_limit: false,
             barrier: 0,
             submissions: BTreeMap::new(),
             held: VecDeque::new(),
@@ -187,10 +190,14 @@ impl AgentSession {
         if let Some(turn) = &mut self.turn {
             turn.model = Some((id, now));
             turn.message_id = None;
+            turn.told_limit = false;
         }
     }
 
     pub(super) fn model_delta(&mut self, delta: Delta) {
+        if let Delta::RateLimited { resets_at } = delta {
+            return self.tell_rate_limit(resets_at);
+        }
         self.feed_loop(LoopInput::Delta(delta));
     }
 
@@ -320,7 +327,8 @@ impl AgentSession {
 
     /// One assistant record says that the request failed (DEC-41).
     fn show_failure(&mut self, failure: &ModelFailure) {
-        if failure.status == Some(TOO_MANY_REQUESTS) {
+        let told = self.turn.as_ref().is_some_and(|turn| turn.told_limit);
+        if failure.status == Some(TOO_MANY_REQUESTS) && !told {
             self.tell_rate_limit(None);
         }
         let id = self.ids.tagged("msg_").into();
@@ -329,7 +337,10 @@ impl AgentSession {
     }
 
     /// The provider takes no more for now (DEC-43).
-    pub(super) fn tell_rate_limit(&mut self, resets_at: Option<u64>) {
+    fn tell_rate_limit(&mut self, resets_at: Option<u64>) {
+        if let Some(turn) = &mut self.turn {
+            turn.told_limit = true;
+        }
         if self.config.profile.is_reference() {
             self.send(&records::rate_limited(resets_at));
         }

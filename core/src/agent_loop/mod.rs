@@ -25,6 +25,7 @@ mod answer;
 mod batch;
 mod calls;
 mod estimate;
+mod history;
 mod structured;
 mod tasks;
 #[cfg(test)]
@@ -586,38 +587,6 @@ impl AgentLoop {
             usage: self.account.usage(),
             cost: self.account.cost(),
         }));
-    }
-
-    /// Puts the blocks of the current answer into the history.
-    fn keep_shown(&mut self, usage: Option<Usage>) {
-        let blocks = core::mem::take(&mut self.shown);
-        if !blocks.is_empty() {
-            let message = Arc::new(Message::Assistant(blocks));
-            self.history.push(Arc::clone(&message));
-            let kept = Kept::Answer { message, usage };
-            self.out.push_back(Step::Kept(kept));
-        }
-    }
-
-    /// Takes what waits for the next request. An answer of the past waits for a
-    /// prompt: a model that finds one at the end would go on with it.
-    fn take_context(&mut self, before_prompt: bool) {
-        let is_answer = |message: &Arc<Message>| matches!(**message, Message::Assistant(_));
-        let answer = self.context.iter().position(is_answer);
-        let until = match answer {
-            Some(answer) if !before_prompt => answer,
-            Some(_) | None => self.context.len(),
-        };
-        for message in self.context.drain(..until) {
-            self.history.push(Arc::clone(&message));
-            let kept = if is_answer(&message) {
-                let usage = None;
-                Kept::Answer { message, usage }
-            } else {
-                Kept::Context(message)
-            };
-            self.out.push_back(Step::Kept(kept));
-        }
     }
 
     fn redact(&self, outcome: ToolOutcome) -> ToolOutcome {

@@ -99,6 +99,7 @@ const fn delta_kind(delta: &Delta) -> &'static str {
         Delta::CallArguments { .. } => "arguments",
         Delta::Usage(_) => "usage",
         Delta::UsageUnknown => "usage_unknown",
+        Delta::RateLimited { .. } => "rate_limited",
         Delta::Stop(_) => "stop",
     }
 }

@@ -140,7 +140,9 @@ fn a_record_at_the_limit_stays_whole() {
         let records = records(&b);
         let shown = of(&records, "assistant").len();
         let text = String::from_utf8_lossy(&b.bytes).into_owned();
-        let line = text.lines().find(|line| line.contains("\"assistant\""));
+        let line = text
+            .lines()
+            .find(|line| line.starts_with("{\"type\":\"assistant\""));
         (shown, line.expect("an answer").len() + 1)
     };
     let (_, empty) = length_of("x");
@@ -257,6 +259,7 @@ fn structured_output_has_its_place_before_the_text() {
     let output = json!({"a": "x".repeat(800)});
     b.calls(&[("t1", TOOL, &output.to_string())]);
     b.validated(Validity::Fits);
+    b.says(&text(4_000));
     let records = records(&b);
     let result = of(&records, "result")[0];
     assert_eq!(result["structured_output"], output);

@@ -3,7 +3,9 @@
 use crate::scenarios;
 use agentx_conformance::session::{Bench, hooked};
 use agentx_conformance::tree;
+use agentx_core::agent::{Config, Profile, Reference, StateRecords};
 use agentx_core::hook::HookEvent;
+use agentx_core::model::{Delta, ErrorCategory, ModelFailure};
 use serde_json::Value;
 
 /// A line of a timeline in the document.
@@ -141,6 +143,56 @@ fn the_document_tells_the_order_that_sessions_show() {
     b.allow(&id[0]);
     b.tool_says("t1", "seen");
     assert_eq!(follow("A permission question", &b, "assistant tool_use"), 0);
+}
+
+// covers: DEC-12, DEC-39, DEC-43, WIRE-004, WIRE-006
+#[test]
+fn the_document_tells_a_turn_of_the_profile_reference() {
+    let title = "A turn in the profile `reference`";
+    let stories: [(&str, fn(&mut Bench)); 3] = [
+        ("replay partial", |b| {
+            b.delta(Delta::Thinking("hm".to_string()));
+            b.says("done");
+        }),
+        ("", |b| {
+            b.calls(&[("t1", "Do", "{}")]);
+            let id = b.questions();
+            b.allow(&id[0]);
+            b.tool_says("t1", "ran");
+            b.says("done");
+        }),
+        ("", |b| {
+            b.calls(&[("t1", "Change", "{}")]);
+            let id = b.questions();
+            b.deny(&id[0]);
+            b.fails(ModelFailure {
+                category: ErrorCategory::RateLimit,
+                status: Some(429),
+                message: "slower".to_string(),
+            });
+        }),
+    ];
+    for states in [
+        StateRecords::Plain,
+        StateRecords::HostOnly,
+        StateRecords::Off,
+    ] {
+        for (with, story) in &stories {
+            let reference = Reference {
+                states,
+                ..Reference::default()
+            };
+            let mut b = Bench::with_init(Config {
+                profile: Profile::Reference(reference),
+                ..scenarios::options(with)
+            });
+            b.control("c1", "get_context_usage");
+            b.prompt(1, "go");
+            story(&mut b);
+            let left = follow(title, &b, "control_response");
+            assert_eq!(left, 0, "{states:?}, {with}");
+        }
+    }
 }
 
 // covers: WIRE-PERM-001, WIRE-PERM-023, DEC-43

@@ -81,8 +81,6 @@ fn init_has_what_clients_look_for() {
             "skills": [], "plugins": [], "agents": [],
         })
     );
-    let names: Vec<_> = init.as_object().expect("a record").keys().collect();
-    assert_eq!(names[2..4], ["apiKeySource", "agentx_version"]);
     let mut b = Bench::with_init(config());
     assert_eq!(b.records()[0].get("claude_code_version"), None);
 }
@@ -180,6 +178,47 @@ fn a_rate_limit_is_told_before_the_failure_that_it_causes() {
     b.prompt(1, "go");
     b.fails(failed(Some(429)));
     assert!(!b.briefs().contains(&"rate_limit_event".to_string()));
+}
+
+// covers: DEC-43
+#[test]
+fn each_rate_limit_of_a_request_that_is_sent_again_is_told() {
+    let limited = |resets_at| Delta::RateLimited { resets_at };
+    let mut b = Bench::new(Config {
+        include_partial_messages: true,
+        ..reference()
+    });
+    b.prompt(1, "go");
+    b.records();
+    b.delta(limited(Some(1_764_000_000)));
+    b.delta(limited(None));
+    let records = b.records();
+    assert_eq!(
+        records
+            .iter()
+            .map(|record| record["rate_limit_info"].clone())
+            .collect::<Vec<_>>(),
+        [
+            json!({"status": "rejected", "resetsAt": 1_764_000_000}),
+            json!({"status": "rejected"})
+        ],
+        "and no answer has begun"
+    );
+    b.fails(failed(Some(429)));
+    assert!(
+        !b.briefs().contains(&"rate_limit_event".to_string()),
+        "once is enough"
+    );
+    let mut b = Bench::new(config());
+    b.prompt(1, "go");
+    b.records();
+    b.delta(limited(None));
+    assert!(b.records().is_empty());
+    b.says("done");
+    assert_eq!(
+        b.briefs(),
+        ["assistant text", "result success", "state idle"]
+    );
 }
 
 /// What the host is offered to answer with for a call of each tool.
