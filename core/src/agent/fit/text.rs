@@ -122,3 +122,92 @@ pub(super) fn smaller(object: &RawJson, room: usize) -> RawJson {
     writer.end_object();
     RawJson::parse_bytes(&writer.finish()).unwrap_or_else(|_| object.clone())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    /// Bytes of a text inside a string of a record.
+    fn bytes(text: &str) -> usize {
+        text.chars().map(escaped_len).sum()
+    }
+
+    const TEXT: &str = "aé\"\u{1}\u{2028}\\😀\n";
+
+    // covers: DEC-34
+    #[test]
+    fn pieces_fit_and_join_to_the_text() {
+        for room in 0..40 {
+            let pieces: Vec<_> = split(TEXT, room).collect();
+            assert_eq!(pieces.concat(), TEXT);
+            for piece in pieces {
+                let single = piece.chars().count() == 1;
+                assert!(single || bytes(piece) <= room, "{piece:?} in {room}");
+            }
+        }
+        assert_eq!(split("", 10).collect::<Vec<_>>(), [""]);
+    }
+
+    // covers: DEC-34
+    #[test]
+    fn a_cut_text_fits_and_counts_what_is_gone() {
+        let text = TEXT.repeat(10);
+        assert_eq!(cut(&text, bytes(&text)), text);
+        for room in NOTE..bytes(&text) {
+            let cut = cut(&text, room);
+            assert!(bytes(&cut) <= room, "{} in {room}", bytes(&cut));
+            let (kept, note) = cut.split_once("[… ").expect("a note");
+            let gone: usize = note
+                .strip_suffix(" bytes cut]")
+                .and_then(|gone| gone.parse().ok())
+                .expect("a number");
+            assert!(text.starts_with(kept));
+            assert_eq!(kept.len() + gone, text.len());
+        }
+    }
+
+    // covers: DEC-34
+    #[test]
+    fn texts_of_a_list_go_from_the_end() {
+        let texts = || vec!["one".to_string(), "x".repeat(300), "three".to_string()];
+        assert_eq!(cut_texts(texts(), 386), texts());
+        let cut = cut_texts(texts(), 385);
+        assert_eq!(cut.len(), 2);
+        assert_eq!(cut[0], "one");
+        assert!(cut[1].starts_with("xxx") && cut[1].ends_with(" bytes cut]"));
+        for room in 100..386 {
+            let cut = cut_texts(texts(), room);
+            let takes: usize = cut.iter().map(|text| bytes(text) + BLOCK).sum();
+            assert!(takes <= room, "{takes} in {room}");
+        }
+        let empty = vec![String::new(); 100];
+        let cut = cut_texts(empty, 1_000);
+        assert!(cut.len() < 40, "{}", cut.len());
+        assert_eq!(cut.last().map(String::as_str), Some("[… 0 bytes cut]"));
+    }
+
+    // covers: DEC-34
+    #[test]
+    fn the_longest_members_of_an_object_go_first() {
+        let text = "y".repeat(400);
+        let list = "[1,2,3,4,5,6,7,8,9]".repeat(1);
+        let object = format!(
+            r#"{{"name":"Write","tool_input":{{"content":"{text}","l":{list}}},"text":"{text}","short":true}}"#
+        );
+        let object = RawJson::parse(&object).expect("an object");
+        assert_eq!(smaller(&object, 2_000), object);
+        let less = smaller(&object, 700);
+        assert!(less.as_str().len() <= 700, "{less:?}");
+        assert!(less.as_str().contains(r#""tool_input":{}"#));
+        assert!(less.as_str().contains(&text), "one of them is enough");
+        let least = smaller(&object, 300);
+        assert!(least.as_str().len() <= 300, "{least:?}");
+        assert!(
+            least
+                .as_str()
+                .starts_with(r#"{"name":"Write","tool_input":{},"text":"yyy"#)
+        );
+        assert!(least.as_str().ends_with(r#" bytes cut]","short":true}"#));
+    }
+}

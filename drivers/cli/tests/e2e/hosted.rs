@@ -449,3 +449,22 @@ fn records_tell_of_hooks_where_the_host_asks_for_them() {
         assert_eq!(hooks.count(), told, "{kinds:?}");
     }
 }
+
+// covers: DEC-30, DEC-39
+#[test]
+fn a_route_in_what_a_turn_tells_first_is_a_registry_error() {
+    let world = World::with(&json!([
+        from_prompt("main", &json!({"default": true})),
+        {"id": "other", "type": "azure_openai", "azure_openai": {
+            "endpoint": "https://h.example", "model": "m", "deployment": "secret-deployment",
+            "api_key": "sk-SENTINEL-4471-Zq9", "api_version": "v1"}},
+    ]));
+    let folder = world.work().join("secret-deployment");
+    std::fs::create_dir(&folder).unwrap();
+    let mut command = linked(&world, &PLAIN);
+    command.current_dir(folder);
+    let refused = finish(command, &line("hi"));
+    assert_eq!((refused.status, &*refused.stdout), (Some(2), ""));
+    let told = "azure_openai.deployment: the value occurs in what would be told in public";
+    assert!(refused.stderr.contains(told), "{}", refused.stderr);
+}
