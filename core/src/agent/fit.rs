@@ -10,21 +10,24 @@
 //!
 //! What has no such part stays as it is.
 
+#[cfg(test)]
+mod tests;
 mod text;
 
 use crate::json::{RawJson, Writer};
 use crate::schema::inbound::UserContent;
 use crate::schema::outbound::{
     Answer, AssistantRecord, BlockDelta, CanUseTool, ContentBlock, ControlRequest, ControlResponse,
-    ErrorAnswer, HookCallback, HostRequest, MessageEvent, Outbound, RecordIds, ResultRecord,
-    StreamEvent, ToolResultRecord, UserReplay,
+    ErrorAnswer, HookCallback, HostRequest, MessageEvent, Outbound, RecordIds,
+    RedactedThinkingBlock, ResultRecord, StreamEvent, TextBlock, ThinkingBlock, ToolResultRecord,
+    UserReplay,
 };
 use crate::tool::ToolContent;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
-use text::{cut, cut_texts, smaller, split};
+use text::{BLOCK, cut, cut_texts, smaller, split};
 
 /// A uuid, for its length.
 const UUID: &str = "00000000-0000-4000-8000-000000000000";
@@ -34,11 +37,15 @@ const TIMESTAMP_BYTES: usize = 64;
 
 /// The records that stand for one that takes more than `limit` bytes, its
 /// newline included.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "all others have no part that could go"
+)]
 pub(super) fn fitting(record: &Outbound, session_id: &str, limit: usize) -> Vec<Outbound> {
     let fit = Fit { session_id, limit };
     match record {
-        Outbound::Assistant(record) => fit.assistant(record),
-        Outbound::StreamEvent(event) => fit.event(event),
+        Outbound::Assistant(record) => fit.assistant(record.clone()),
+        Outbound::StreamEvent(event) => fit.event(event.clone()),
         Outbound::Result(result) => vec![fit.result(result.clone())],
         Outbound::ToolResult(result) => vec![fit.tool_result(result.clone())],
         Outbound::UserReplay(replay) => vec![fit.echo(replay.clone())],
@@ -89,64 +96,91 @@ impl Fit<'_> {
         record.into()
     }
 
-    /// One record for each piece; the last says why the answer stopped.
-    fn assistant(&self, record: &AssistantRecord) -> Vec<Outbound> {
-        let [block] = record.message.content.as_slice() else {
-            return vec![record.clone().into()];
+    fn assistant(&self, mut record: AssistantRecord) -> Vec<Outbound> {
+        let Some(block) = record.message.content.pop() else {
+            return vec![record.into()];
         };
-        let of = |text: &str, is_last: bool| {
+        match block {
+            ContentBlock::Text(block) => self.spread(&record, &block.text, |text, _| {
+                let text = text.to_string();
+                ContentBlock::Text(TextBlock { text })
+            }),
+            ContentBlock::Thinking(block) => {
+                self.spread(&record, &block.thinking, |text, signs| {
+                    let signature = signs.then(|| block.signature.clone());
+                    ContentBlock::Thinking(ThinkingBlock {
+                        thinking: text.to_string(),
+                        signature: signature.unwrap_or_default(),
+                    })
+                })
+            }
+            ContentBlock::RedactedThinking(block) => vec![self.refill(
+                record,
+                |_| block.data,
+                |record, data, room| {
+                    let data = cut(&data, room.saturating_sub(BLOCK));
+                    let block = ContentBlock::RedactedThinking(RedactedThinkingBlock { data });
+                    record.message.content.push(block);
+                },
+            )],
+            ContentBlock::ToolUse(mut block) => {
+                block.input = RawJson::empty_object();
+                record.message.content.push(ContentBlock::ToolUse(block));
+                vec![record.into()]
+            }
+        }
+    }
+
+    /// One record for each piece of a text; the last says why the answer stopped
+    /// and has its signature, unless that would leave no room for the text.
+    fn spread(
+        &self,
+        record: &AssistantRecord,
+        text: &str,
+        block: impl Fn(&str, bool) -> ContentBlock,
+    ) -> Vec<Outbound> {
+        let of = |text: &str, is_last: bool, signs: bool| {
             let mut record = record.clone();
-            record.message.content = vec![with_text(block, text, is_last)];
+            record.message.content = vec![block(text, signs)];
             if !is_last {
                 (record.message.stop_reason, record.error) = (None, None);
             }
             Outbound::from(record)
         };
-        let (text, room) = match block {
-            ContentBlock::Text(block) => (&block.text, self.room(&of("", true))),
-            ContentBlock::Thinking(block) => (&block.thinking, self.room(&of("", true))),
-            ContentBlock::RedactedThinking(block) => {
-                return vec![of(&cut(&block.data, self.room(&of("", true))), true)];
-            }
-            ContentBlock::ToolUse(_) => return vec![of("", true)],
-        };
-        if room < self.limit / 2 {
-            // A signature cannot be cut, and leaves no room for the text.
-            let room = self.room(&of("", false));
-            return split(text, room).map(|piece| of(piece, false)).collect();
+        let mut room = self.room(&of("", true, true));
+        let signs = room >= self.limit / 2;
+        if !signs {
+            room = self.room(&of("", true, false));
         }
-        let mut pieces: Vec<_> = split(text, room).collect();
-        let last = pieces.pop().unwrap_or_default();
-        let mut records: Vec<_> = pieces.iter().map(|piece| of(piece, false)).collect();
-        records.push(of(last, true));
+        let mut pieces = split(text, room).peekable();
+        let mut records = Vec::new();
+        while let Some(piece) = pieces.next() {
+            let is_last = pieces.peek().is_none();
+            records.push(of(piece, is_last, is_last && signs));
+        }
         records
     }
 
     /// One event for each piece of a delta. A signature cannot be split; it
     /// comes with the record of its block, if at all.
-    fn event(&self, event: &StreamEvent) -> Vec<Outbound> {
-        let MessageEvent::BlockDelta(delta) = &event.event else {
+    fn event(&self, mut event: StreamEvent) -> Vec<Outbound> {
+        if let MessageEvent::BlockStart(start) = &mut event.event
+            && let ContentBlock::RedactedThinking(block) = &mut start.content_block
+        {
+            block.data = cut(&block.data, self.limit / 2);
+            return vec![event.into()];
+        }
+        let Some(text) = text_of(&mut event).map(core::mem::take) else {
             return Vec::new();
         };
-        let of = |text: &str| {
+        let of = |piece: &str| {
             let mut event = event.clone();
-            if let MessageEvent::BlockDelta(delta) = &mut event.event {
-                match &mut delta.delta {
-                    BlockDelta::Text(delta) => delta.text = text.to_string(),
-                    BlockDelta::Thinking(delta) => delta.thinking = text.to_string(),
-                    BlockDelta::InputJson(delta) => delta.partial_json = text.to_string(),
-                    BlockDelta::Signature(_) => {}
-                }
+            if let Some(text) = text_of(&mut event) {
+                *text = piece.to_string();
             }
             Outbound::from(event)
         };
-        let text = match &delta.delta {
-            BlockDelta::Text(delta) => &delta.text,
-            BlockDelta::Thinking(delta) => &delta.thinking,
-            BlockDelta::InputJson(delta) => &delta.partial_json,
-            BlockDelta::Signature(_) => return Vec::new(),
-        };
-        split(text, self.room(&of(""))).map(of).collect()
+        split(&text, self.room(&of(""))).map(of).collect()
     }
 
     /// Inputs of denied calls go before the origin, and that before the text.
@@ -296,130 +330,15 @@ impl Fit<'_> {
     }
 }
 
-/// The block with another text, and without its signature but for the last.
-fn with_text(block: &ContentBlock, text: &str, is_last: bool) -> ContentBlock {
-    let mut block = block.clone();
-    match &mut block {
-        ContentBlock::Text(block) => block.text = text.to_string(),
-        ContentBlock::RedactedThinking(block) => block.data = text.to_string(),
-        ContentBlock::Thinking(block) => {
-            block.thinking = text.to_string();
-            if !is_last {
-                block.signature = String::new();
-            }
-        }
-        ContentBlock::ToolUse(block) => block.input = RawJson::empty_object(),
-    }
-    block
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::schema::outbound::{ControlRequest, HookCallback, McpMessage};
-    use alloc::sync::Arc;
-
-    const LIMIT: usize = 2_000;
-
-    fn long(chars: usize) -> String {
-        "é\"".repeat(chars / 2)
-    }
-
-    /// The one record that stands for this one, and what room it leaves.
-    fn fitted(record: impl Into<Outbound>) -> (Outbound, usize) {
-        let limit = LIMIT;
-        let session_id = "s";
-        let mut records = fitting(&record.into(), session_id, limit);
-        let record = records.pop().expect("a record");
-        assert!(records.is_empty());
-        let room = Fit { session_id, limit }.room(&record);
-        (record, room)
-    }
-
-    fn asks(request: impl Into<HostRequest>) -> ControlRequest {
-        ControlRequest {
-            request_id: "req_1".into(),
-            request: request.into(),
-        }
-    }
-
-    fn raw(text: &str) -> RawJson {
-        RawJson::parse(text).expect("JSON")
-    }
-
-    // covers: DEC-34
-    #[test]
-    fn a_question_keeps_its_call_and_loses_explanations() {
-        let input = raw(&format!(r#"{{"file_path":"{}"}}"#, "/x".repeat(300)));
-        let ask = CanUseTool {
-            blocked_path: Some("/x".repeat(300)),
-            decision_reason: Some(long(2_000)),
-            description: Some(long(200)),
-            ..CanUseTool::new("Write".into(), input.clone(), "t1".into())
-        };
-        let (record, room) = fitted(asks(ask));
-        assert!(room > 0);
-        let Outbound::ControlRequest(ControlRequest {
-            request: HostRequest::CanUseTool(ask),
-            ..
-        }) = record
-        else {
-            panic!("{record:?}");
-        };
-        assert_eq!((ask.input, ask.blocked_path), (input, None));
-        assert!(
-            ask.decision_reason
-                .is_some_and(|text| text.ends_with(" bytes cut]"))
-        );
-    }
-
-    // covers: DEC-34
-    #[test]
-    fn a_hook_is_told_as_much_as_fits() {
-        let input = raw(&format!(
-            r#"{{"hook_event_name":"UserPromptSubmit","prompt":"{}"}}"#,
-            "x".repeat(5_000)
-        ));
-        let hook = HookCallback {
-            callback_id: "h1".into(),
-            input,
-            tool_use_id: None,
-        };
-        let (record, room) = fitted(asks(hook));
-        let Outbound::ControlRequest(ControlRequest {
-            request: HostRequest::HookCallback(hook),
-            ..
-        }) = record
-        else {
-            panic!("{record:?}");
-        };
-        assert!(room > 0 && hook.input.as_str().contains("UserPromptSubmit"));
-        assert!(hook.input.as_str().contains(" bytes cut]"));
-    }
-
-    // covers: DEC-34
-    #[test]
-    fn what_has_no_part_that_could_go_stays() {
-        let message = McpMessage {
-            server_name: "s".into(),
-            message: raw(&format!(r#"{{"a":"{}"}}"#, "x".repeat(5_000))),
-        };
-        let request = asks(message);
-        assert_eq!(fitted(request.clone()).0, request.into());
-    }
-
-    // covers: DEC-34
-    #[test]
-    fn an_answer_that_does_not_fit_is_an_error() {
-        let payload = raw(&format!(r#"["{}"]"#, "x".repeat(5_000)));
-        let id: Arc<str> = "c1".into();
-        let (record, _) = fitted(ControlResponse::success(Arc::clone(&id), Some(payload)));
-        let told = "the answer takes more than the 2000 bytes of a record";
-        assert_eq!(
-            record,
-            ControlResponse::error(Arc::clone(&id), told.into()).into()
-        );
-        let (record, room) = fitted(ControlResponse::error(id, long(5_000)));
-        assert!(room > 0, "{record:?}");
+/// The text of a delta that can be split.
+const fn text_of(event: &mut StreamEvent) -> Option<&mut String> {
+    let MessageEvent::BlockDelta(delta) = &mut event.event else {
+        return None;
+    };
+    match &mut delta.delta {
+        BlockDelta::Text(delta) => Some(&mut delta.text),
+        BlockDelta::Thinking(delta) => Some(&mut delta.thinking),
+        BlockDelta::InputJson(delta) => Some(&mut delta.partial_json),
+        BlockDelta::Signature(_) => None,
     }
 }

@@ -62,7 +62,7 @@ fn a_date_is_measured_from_the_wall() {
 #[test]
 fn each_rate_limit_is_told_with_its_end() {
     // The test's clock stands at one second after noon.
-    let noon = 1796_040_000;
+    let noon = 1_796_040_000;
     for (headers, resets_at) in [
         (&[("retry-after", "2")][..], Some(noon + 3)),
         (&[("retry-after-ms", "1500")], Some(noon + 3)),

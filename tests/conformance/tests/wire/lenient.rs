@@ -177,7 +177,8 @@ fn answered(config: Config, payload: &Value) -> (Option<String>, String) {
             let text = &record["message"]["content"][0]["content"][0]["text"];
             text.as_str().map(ToString::to_string)
         });
-    (input, text.last().unwrap_or_default())
+    let mut text = text;
+    (input, text.next_back().unwrap_or_default())
 }
 
 // covers: DEC-13, WIRE-PERM-002, WIRE-PERM-040

@@ -149,7 +149,8 @@ fn the_document_tells_the_order_that_sessions_show() {
 #[test]
 fn the_document_tells_a_turn_of_the_profile_reference() {
     let title = "A turn in the profile `reference`";
-    let stories: [(&str, fn(&mut Bench)); 3] = [
+    type Story = fn(&mut Bench);
+    let stories: [(&str, Story); 3] = [
         ("replay partial", |b| {
             b.delta(Delta::Thinking("hm".to_string()));
             b.says("done");
