@@ -91,6 +91,8 @@ pub struct AgentSession {
     /// Uuids of context that has not joined the history yet, oldest first.
     context_uuids: VecDeque<Arc<str>>,
     turn: Option<Turn>,
+    /// Whether the turn that begins has told its `init`.
+    told_init: bool,
     /// Background tasks of the turn.
     tasks: Tasks,
     /// What goes to the session store, where there is one.
@@ -196,6 +198,7 @@ impl AgentSession {
             seen: Recent::new(limits.seen_prompts),
             context_uuids: VecDeque::new(),
             turn: None,
+            told_init: false,
             tasks: Tasks::default(),
             journal: None,
             fault: None,

@@ -11,6 +11,7 @@ use super::{AgentSession, Event, Output, Stage, TurnReport};
 use super::{partial, records};
 use crate::agent_loop::{FinishedBlock, LoopInput, Step, Streamed, TurnEnd, TurnOutcome};
 use crate::effect::{EffectId, Request, Verdict};
+use crate::hook::HookEvent;
 use crate::json::RawJson;
 use crate::machine::Machine as _;
 use crate::model::{Delta, ModelFailure, ModelOutcome, ModelRequest, StopReason};
@@ -95,10 +96,23 @@ impl AgentSession {
 
     /// Lets hooks see the prompt first, if there are some.
     fn begin_turn(&mut self, prompt: Prompt) {
+        self.told_init = false;
+        let hooks = self.hooks_of(HookEvent::UserPromptSubmit, None);
+        if self.config.hooks.records && !hooks.is_empty() {
+            // What is told of them belongs to the turn.
+            self.tell_init();
+        }
         let text = prompt.record.content.parts().join("\n");
         let occasion = Occasion::Submit(Box::new(prompt));
         if let Err(Occasion::Submit(prompt)) = self.begin_hooks(occasion, About::Prompt(&text)) {
             self.run_prompt(*prompt);
+        }
+    }
+
+    /// Tells what the session is made of, before all else of a turn (DEC-39).
+    fn tell_init(&mut self) {
+        if self.config.profile.is_reference() && !core::mem::replace(&mut self.told_init, true) {
+            self.send_init();
         }
     }
 
@@ -123,9 +137,7 @@ impl AgentSession {
         if let Some(journal) = &mut self.journal {
             journal.retry();
         }
-        if self.config.profile.is_reference() {
-            self.send_init();
-        }
+        self.tell_init();
         self.set_state(SessionState::Running);
         let Prompt { uuid, record } = prompt;
         self.echo(&record, uuid);

@@ -1,7 +1,8 @@
 //! What existing hosts are told in the profile `reference`.
 
-use agentx_conformance::session::{Bench, bare, brief, config, reference, tool, uuid};
+use agentx_conformance::session::{Bench, bare, brief, config, hooked, reference, tool, uuid};
 use agentx_core::agent::{Config, Profile, Reference, StateRecords};
+use agentx_core::hook::HookEvent;
 use agentx_core::model::{Delta, ErrorCategory, ModelFailure, StopReason};
 use agentx_core::policy::{Layer, Layers, Settings};
 use agentx_core::tool::ToolClass;
@@ -61,6 +62,56 @@ fn init_is_the_first_record_of_each_turn_and_none_comes_before() {
     assert_eq!(b.briefs(), ["system/init"]);
     b.prompt(1, "go");
     assert_eq!(b.briefs(), ["state running"]);
+}
+
+// covers: DEC-33, DEC-39
+#[test]
+fn init_stands_before_the_hooks_that_look_at_a_prompt() {
+    let with = |records: bool| {
+        let mut config = Config {
+            profile: reference().profile,
+            ..hooked(&[HookEvent::UserPromptSubmit])
+        };
+        config.hooks.records = records;
+        Bench::with_init(config)
+    };
+    let mut b = with(true);
+    for n in 1..=2 {
+        b.prompt(n, "go");
+        b.hook_says("");
+        b.says("done");
+        assert_eq!(
+            b.briefs(),
+            [
+                "system/init",
+                "system/hook_started",
+                "system/hook_response",
+                "state running",
+                "assistant text",
+                "result success",
+                "state idle"
+            ]
+        );
+    }
+    let refuses = r#"{"decision":"deny","message":"no"}"#;
+    for (records, told) in [
+        (
+            true,
+            &["system/init", "system/hook_started", "system/hook_response"][..],
+        ),
+        (false, &[]),
+    ] {
+        let mut b = with(records);
+        b.prompt(1, "go");
+        b.hook_says(refuses);
+        assert_eq!(
+            b.briefs(),
+            [told, &["result error_during_execution"]].concat()
+        );
+        b.prompt(2, "go");
+        b.hook_says("");
+        assert!(b.briefs().contains(&"system/init".to_string()));
+    }
 }
 
 // covers: DEC-39, DEC-47, WIRE-023
