@@ -14,6 +14,8 @@
 //! done 3 vetted passed
 //! done 4 stored passed              done 4 stored failed
 //! done 5 validated fits             done 5 validated breaks "/a: is no number"
+//! done 6 matched tools 2 "Edit" "Write" fault "not a regular expression"
+//! done 7 schema usable              done 7 schema unusable "at /type: …"
 //! done 5 hook exited 0 "answer" "out" "err"
 //! done 5 hook failed "why" "answer" "out" "err"
 //! network 2 "example.org"
@@ -22,15 +24,19 @@
 
 use super::{Command, Input};
 use crate::effect::{Answer, EffectId, Progress, Verdict};
-use crate::hook::{HookEnd, HookReport};
+use crate::hook::{HookEnd, HookReport, Matched};
 use crate::json::{ScanLimits, Scanner, Writer};
 use crate::model::{Delta, ErrorCategory, ModelFailure, ModelOutcome, StopReason, Usage};
 use crate::structured::Validity;
 use crate::tool::{ToolContent, ToolOutcome};
+use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
+
+#[cfg(test)]
+mod tests;
 
 /// A line that is no input of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,6 +157,19 @@ fn write_answer(line: Line, answer: &Answer) -> Line {
             let line = line.word("validated breaks");
             faults.iter().fold(line, |line, fault| line.text(fault))
         }
+        Answer::Matched(all) => all.iter().fold(line.word("matched"), write_matched),
+        Answer::SchemaRead(Ok(())) => line.word("schema usable"),
+        Answer::SchemaRead(Err(fault)) => line.word("schema unusable").text(fault),
+    }
+}
+
+fn write_matched(line: Line, matched: &Matched) -> Line {
+    match matched {
+        Ok(tools) => {
+            let line = line.word("tools").number(tools.len());
+            tools.iter().fold(line, |line, tool| line.text(tool))
+        }
+        Err(fault) => line.word("fault").text(fault),
     }
 }
 
@@ -303,6 +322,12 @@ fn read_answer(words: &mut Words<'_>) -> Result<Answer, LogFault> {
         "flushed" => Answer::Flushed(words.verdict()?),
         "vetted" => Answer::Vetted(words.verdict()?),
         "validated" => Answer::Validated(read_validity(words)?),
+        "matched" => Answer::Matched(read_matched(words)?),
+        "schema" => Answer::SchemaRead(match words.word()? {
+            "usable" => Ok(()),
+            "unusable" => Err(words.text()?),
+            _ => return Err(LogFault("a schema is `usable` or `unusable`")),
+        }),
         _ => return Err(LogFault("an unknown answer")),
     })
 }
@@ -333,6 +358,25 @@ fn read_validity(words: &mut Words<'_>) -> Result<Validity, LogFault> {
         }
         _ => Err(LogFault("a value `fits`, `breaks` or is `unknown`")),
     }
+}
+
+fn read_matched(words: &mut Words<'_>) -> Result<Vec<Matched>, LogFault> {
+    let mut all = Vec::new();
+    while !words.0.is_empty() {
+        all.push(match words.word()? {
+            "tools" => {
+                let count: usize = words.number()?;
+                let mut tools = BTreeSet::new();
+                for _ in 0..count {
+                    tools.insert(words.text()?.into());
+                }
+                Ok(tools)
+            }
+            "fault" => Err(words.text()?),
+            _ => return Err(LogFault("a pattern has `tools` or a `fault`")),
+        });
+    }
+    Ok(all)
 }
 
 fn read_report(words: &mut Words<'_>) -> Result<HookReport, LogFault> {
@@ -421,6 +465,3 @@ impl<'a> Words<'a> {
 fn number<T: FromStr>(word: &str) -> Result<T, LogFault> {
     word.parse().map_err(|_| LogFault("a number is missing"))
 }
-
-#[cfg(test)]
-mod tests;

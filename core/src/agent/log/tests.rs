@@ -1,3 +1,5 @@
+//! Inputs as lines and back.
+
 use super::*;
 use alloc::vec;
 
@@ -73,6 +75,17 @@ fn inputs() -> Vec<Input<'static>> {
         ),
         Input::Done(id, Answer::Task(ToolOutcome::text("did \" it"))),
         Input::Done(id, Answer::Task(ToolOutcome::error("not"))),
+        Input::Done(id, Answer::Matched(vec![])),
+        Input::Done(
+            id,
+            Answer::Matched(vec![
+                Ok(BTreeSet::new()),
+                Err("no \"pattern\"".into()),
+                Ok(["a b".into(), "c".into()].into()),
+            ]),
+        ),
+        Input::Done(id, Answer::SchemaRead(Ok(()))),
+        Input::Done(id, Answer::SchemaRead(Err("at /a: no".into()))),
         Input::Done(id, Answer::Validated(Validity::Fits)),
         Input::Done(id, Answer::Validated(Validity::Unknown)),
         Input::Done(id, Answer::Validated(Validity::Breaks(vec![]))),
@@ -130,6 +143,9 @@ fn what_is_no_input_is_a_fault() {
         ("done 1 hook passed", "a hook ends `exited` or `failed`"),
         ("done 1 hook exited 256", "a number is missing"),
         ("done 1 hook failed", "a text is missing"),
+        ("done 1 matched all", "a pattern has `tools` or a `fault`"),
+        ("done 1 matched tools 2 \"a\"", "a text is missing"),
+        ("done 1 schema good", "a schema is `usable` or `unusable`"),
         ("done 1 vetted", "a word is missing"),
         (
             "done 1 validated well",

@@ -9,6 +9,7 @@ mod context;
 mod control;
 mod environment;
 mod import;
+mod initialize;
 mod shared;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ mod types;
 mod user;
 
 pub use environment::Environment;
+pub use initialize::{HookRegistration, Initialize, UnknownEvent};
 pub use shared::SharedOperation;
 pub use types::{
     ContextKind, ControlRequest, ControlResponse, Import, Inbound, Malformed, Operation,
