@@ -68,7 +68,7 @@ use journal::Journal;
 use questions::Question;
 use queue::Queue;
 use requests::Waiter;
-use shared::Initializing;
+use shared::{Files, Initializing};
 use tasks::Tasks;
 use turns::Turn;
 
@@ -97,6 +97,8 @@ pub struct AgentSession {
     told_init: bool,
     /// Background tasks of the turn.
     tasks: Tasks,
+    /// Checkpoints, and operations on files.
+    files: Files,
     /// What goes to the session store, where there is one.
     journal: Option<Journal>,
     /// Why the input cannot be read on, until that is told.
@@ -206,6 +208,7 @@ impl AgentSession {
             turn: None,
             told_init: false,
             tasks: Tasks::default(),
+            files: Files::default(),
             journal: None,
             fault: None,
             flushing: None,
@@ -413,6 +416,8 @@ impl AgentSession {
             }
             Answer::Stored(verdict) => self.stored(id, verdict),
             Answer::Flushed(verdict) => self.flushed(id, verdict),
+            Answer::Rewound(rewound) => self.rewound(id, rewound),
+            Answer::Seeded(seeding) => self.seeded(id, seeding),
             Answer::Validated(validity) => self.submission_checked(id, validity),
             Answer::Vetted(Verdict::Passed) => {
                 if let Some(record) = self.link.vetted() {

@@ -25,6 +25,7 @@ mod race;
 mod records;
 mod reference;
 mod responses;
+mod rewind;
 mod scenarios;
 mod schema;
 mod settings;
