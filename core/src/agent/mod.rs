@@ -39,6 +39,7 @@ mod requests;
 mod shared;
 mod storing;
 mod submissions;
+mod suggestion;
 mod tasks;
 mod turns;
 mod users;
@@ -69,6 +70,7 @@ use questions::Question;
 use queue::Queue;
 use requests::Waiter;
 use shared::{Files, Initializing};
+use suggestion::Suggestion;
 use tasks::Tasks;
 use turns::Turn;
 
@@ -105,6 +107,8 @@ pub struct AgentSession {
     fault: Option<Fault>,
     /// A remote flush that stands between a result and `idle`.
     flushing: Option<EffectId>,
+    /// A suggested prompt that is on its way, between a result and `idle`.
+    suggestion: Option<Suggestion>,
     state: SessionState,
     handshake: Handshake,
     /// An `initialize` that is being applied.
@@ -212,6 +216,7 @@ impl AgentSession {
             journal: None,
             fault: None,
             flushing: None,
+            suggestion: None,
             state: SessionState::Idle,
             handshake: Handshake::Untouched,
             initializing: None,
@@ -390,8 +395,13 @@ impl AgentSession {
             return Ok(());
         }
         match progress {
-            Progress::Delta(delta) => self.model_delta(delta),
+            Progress::Delta(delta) => {
+                if let Some(delta) = self.suggestion_delta(id, delta) {
+                    self.model_delta(delta);
+                }
+            }
             Progress::Network(host) => self.ask_network(id, host),
+            Progress::Hook { stdout, stderr } => self.hook_said(id, &stdout, &stderr),
             Progress::Began { output_file } => self.task_began(id, &output_file)?,
         }
         Ok(())
@@ -402,7 +412,11 @@ impl AgentSession {
             return Ok(());
         }
         match answer {
-            Answer::Model(outcome) => self.model_done(outcome),
+            Answer::Model(outcome) => {
+                if let Some(outcome) = self.suggestion_done(id, outcome) {
+                    self.model_done(outcome);
+                }
+            }
             Answer::Tool(outcome) => self.tool_done(id, outcome),
             Answer::Task(outcome) => self.task_done(id, outcome),
             Answer::Hook(report) => self.hook_done(id, &report),
@@ -466,6 +480,7 @@ impl AgentSession {
             self.give_up_initialize();
             self.stage = Stage::Ended;
             self.close_requests();
+            self.abort_suggestion();
         }
     }
 
@@ -529,6 +544,7 @@ impl Machine for AgentSession {
         // What is due was due before this input, which may be its answer.
         self.give_up_submissions();
         self.give_up_requests();
+        self.give_up_late_suggestion();
         if let Err(misuse) = self.dispatch(input) {
             self.now = before;
             return Err(misuse);
@@ -551,6 +567,7 @@ impl Machine for AgentSession {
                 self.next_progress(),
                 self.submissions_due(),
                 self.requests_due(),
+                self.suggestion_due(),
             ]
             .into_iter()
             .flatten()

@@ -78,6 +78,10 @@ const NO_LIMITS: &[(&str, &str)] = &[
     ),
     ("core/src/agent/fit/text::BLOCK", "what a record takes"),
     (
+        "core/src/agent/shared/settings::ENVELOPE",
+        "what a record adds to a payload",
+    ),
+    (
         "core/src/limits::RECORD_LEVELS",
         "a relation between two limits",
     ),
