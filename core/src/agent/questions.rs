@@ -21,7 +21,7 @@ use crate::schema::inbound::{ControlResponse, ResponseBody};
 use crate::schema::outbound::{
     CanUseTool, HostRequest, RequiresAction, SessionState, StateChanged,
 };
-use crate::schema::permission::{Allow, AnswerFault, Deny, PermissionAnswer};
+use crate::schema::permission::{Allow, AnswerFault, Deny, PermissionAnswer, PermissionMode};
 use crate::tool::{Access, ToolCall};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -157,7 +157,9 @@ impl AgentSession {
         let asks_hooks = !self
             .hooks_of(HookEvent::PermissionRequest, Some(NETWORK_TOOL))
             .is_empty();
-        if self.may_ask(asks_hooks).is_ok() {
+        // What would ask is denied in this mode, whoever asks.
+        let silent = self.policy.mode() == PermissionMode::DontAsk;
+        if !silent && self.may_ask(asks_hooks).is_ok() {
             return self.ask(subject, request);
         }
         self.answer_subject(subject, None);

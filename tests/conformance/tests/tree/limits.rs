@@ -90,7 +90,7 @@ const NO_LIMITS: &[(&str, &str)] = &[
         "core/src/agent/callbacks::ENVELOPE_BYTES",
         "room that is left for an envelope",
     ),
-    ("tools/src/task::OWNER_ONLY", "permissions"),
+    ("tools/src/folder::OWNER_ONLY", "permissions"),
     ("core/src/frame::FIRST", "a first size, which grows"),
     ("core/src/link::FIRST_BYTES", "a first size, which grows"),
     (
