@@ -32,7 +32,7 @@ GIVEN = ("controls", "hook", "interrupt", "multiturn", "oneshot", "partial", "pe
 # The operations that may fail for a server or task that does not exist.
 REFUSALS = {"controls": "mcp_reconnect,mcp_toggle,stop_task"}
 # Seconds for one behaviour, and for a file of them.
-LIMIT, FILE_LIMIT = 90, 400
+LIMIT, FILE_LIMIT = 60, 400
 LINE = re.compile(r"^(\w+) (py|js) (PASS|FAIL)\b")
 AUTH = {"version": 2, "providers": [{"id": "play", "type": "scripted",
                                      "scripted": {"model": "scripted", "from_prompt": True}}]}
@@ -146,7 +146,8 @@ def main(argv):
                 for it in silent:
                     print("%-10s %s %s FAIL it said nothing" % (label, it, client))
                 if trouble:
-                    print("%s of %s (%s), status %s:\n%s" % (name, client, label, trouble[1], trouble[0][-6000:]))
+                    rest = "\n".join(line for line in trouble[0].splitlines() if not LINE.match(line))
+                    print("%s of %s (%s), status %s:\n%s" % (name, client, label, trouble[1], rest[-4000:]))
                 if len(set(good)) != len(good):
                     sys.exit("a behaviour of %s has two lines: %s" % (name, good))
                 passed += len(good)

@@ -5,7 +5,7 @@ import { bash, calls, check, drives, fresh, main, oneshot, refused, same, script
 
 drives("options_together", async () => {
   const folder = path.dirname(fresh());
-  const [seen, raised] = await oneshot(script(bash("printf '%s' \"$PWD\""), { text: "{results}" }), {
+  const [seen, raised] = await oneshot(script(bash("printf allowed"), { text: "{results}" }), {
     systemPrompt: { type: "preset", preset: "claude_code", append: "more" }, tools: { type: "preset", preset: "claude_code" },
     allowedTools: ["Read", "Bash(printf:*)", "mcp__none__tool"], disallowedTools: ["Write"], maxTurns: 5,
     model: "default", fallbackModel: "scripted", betas: ["context-1m-2025-08-07"], permissionMode: "default",
@@ -16,8 +16,9 @@ drives("options_together", async () => {
     debugFile: path.join(folder, "debug.txt"), cwd: folder, toolAliases: {}, taskBudget: { total: 1000 },
   });
   check(!raised, `thrown: ${raised}`);
-  same(fs.realpathSync(seen.succeeded().end.result), fs.realpathSync(folder), "working directory");
-  const { tools } = seen.of("init")[0];
+  same(seen.succeeded().end.result, "allowed", "result");
+  const { cwd, tools } = seen.of("init")[0];
+  same(fs.realpathSync(cwd), fs.realpathSync(folder), "working directory");
   check(tools.includes("Bash") && !tools.includes("Write"), `tools ${tools}`);
 });
 
@@ -61,7 +62,7 @@ drives("servers_in_initialize", () => session({ mcpServersDelivery: "initialize"
 drives("refused_flags", async () => {
   const resume = "00000000-0000-4000-8000-000000000000";
   for (const [flag, chosen] of [["--resume-session-at", { resume, resumeSessionAt: resume }],
-    ["--no-such-flag", { extraArgs: { "no-such-flag": null } }], ["no-such-model", { model: "no-such-model" }]]) {
+    ["--no-such-flag", { extraArgs: { "no-such-flag": null } }], ["--model", { model: "no-such-model" }]]) {
     const said = [];
     const [seen, raised] = await oneshot("x", { ...chosen, stderr: (text) => said.push(text) });
     check(raised, `${flag}: nothing was thrown`);

@@ -17,11 +17,11 @@ async def options_together():
         skills=["one"], agents={"helper": sdk.AgentDefinition(description="d", prompt="p" * 300_000)},
         thinking={"type": "disabled"}, enable_file_checkpointing=True, cwd=folder,
         extra_args={"debug-file": os.path.join(folder, "debug.txt")})
-    seen, raised = await oneshot(script(bash("printf '%s' \"$PWD\""), {"text": "{results}"}), chosen)
-    check(raised is None, "raised %r" % raised)
-    check(os.path.realpath(seen.succeeded().end.result) == os.path.realpath(folder), "result %r" % seen.end.result)
-    tools = seen.of("init")[0]["tools"]
-    check("Bash" in tools and "Write" not in tools, "tools %s" % tools)
+    seen, raised = await oneshot(script(bash("printf allowed"), {"text": "{results}"}), chosen)
+    check(raised is None and seen.succeeded().end.result == "allowed", "raised %r, result %s" % (raised, seen.end))
+    init = seen.of("init")[0]
+    check(os.path.realpath(init["cwd"]) == os.path.realpath(folder), "working directory %r" % init["cwd"])
+    check("Bash" in init["tools"] and "Write" not in init["tools"], "tools %s" % init["tools"])
 
 
 @drives
@@ -64,35 +64,37 @@ async def modes():
         check(os.path.exists(path) == runs, "%s: %s" % (mode, seen.outcome()))
 
 
+async def does_not_start(named, **chosen):
+    """Holds that the agent ends with status 2 and says what it was about."""
+    for _ in range(10):
+        lines = []
+        seen, raised = await oneshot("x", options(stderr=lines.append, **chosen))
+        # A client that finds the pipe closed before it sees the end knows neither status nor words.
+        if not isinstance(raised, sdk.CLIConnectionError):
+            break
+    check(isinstance(raised, sdk.ProcessError) and raised.exit_code == 2, "%s raised %r" % (named, raised))
+    check(any(named in line for line in lines), "%s: stderr %s" % (named, lines))
+    check(not seen.messages, "%s: messages %s" % (named, seen.messages))
+
+
 @drives
 async def unknown_flag():
-    lines = []
-    seen, raised = await oneshot("x", options(extra_args={"no-such-flag": None}, stderr=lines.append))
-    check(isinstance(raised, sdk.ProcessError) and raised.exit_code == 2, "raised %r" % raised)
-    check(any("--no-such-flag" in line for line in lines), "stderr %s" % lines)
+    await does_not_start("--no-such-flag", extra_args={"no-such-flag": None})
 
 
 @drives
 async def unknown_model():
-    lines = []
-    seen, raised = await oneshot("x", options(model="no-such-model", stderr=lines.append))
-    check(isinstance(raised, sdk.ProcessError) and raised.exit_code == 2, "raised %r" % raised)
-    check(any("no-such-model" in line for line in lines), "stderr %s" % lines)
+    await does_not_start("--model", model="no-such-model")
+    await does_not_start("--fallback-model", fallback_model="no-such-model")
 
 
 @drives
 async def refused_flags():
-    for flag, chosen in (("--session-mirror", {"session_store": sdk.InMemorySessionStore()}),
-                         ("--resume-session-at", {"resume": "00000000-0000-4000-8000-000000000000",
-                                                  "resume_session_at": "00000000-0000-4000-8000-000000000001"}),
-                         ("--resume-drops-turn", {"resume": "00000000-0000-4000-8000-000000000000",
-                                                  "resume_session_at": "00000000-0000-4000-8000-000000000001",
-                                                  "resume_drops_turn": "00000000-0000-4000-8000-000000000002"})):
-        lines = []
-        seen, raised = await oneshot("x", options(stderr=lines.append, **chosen))
-        check(isinstance(raised, sdk.ProcessError) and raised.exit_code == 2, "%s raised %r" % (flag, raised))
-        check(any(flag in line or "--resume-session-at" in line for line in lines), "%s: stderr %s" % (flag, lines))
-        check(not seen.messages, "%s: messages %s" % (flag, seen.messages))
+    resume = "00000000-0000-4000-8000-000000000000"
+    await does_not_start("--session-mirror", session_store=sdk.InMemorySessionStore())
+    await does_not_start("--resume-session-at", resume=resume, resume_session_at=resume)
+    await does_not_start("--resume-drops-turn", extra_args={"resume-drops-turn": resume})
+    await does_not_start("--permission-prompt-tool", permission_prompt_tool_name="mcp__some__tool")
 
 
 @drives

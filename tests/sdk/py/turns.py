@@ -155,10 +155,8 @@ async def long_prompt_echoed():
 @drives
 async def lone_surrogates():
     async with sdk.ClaudeSDKClient(options()) as client:
-        one = (await turn(client, "a\ud800b\udc00c \U0001f600")).succeeded()
-        two = (await turn(client, script({"text": "x\ud83d"}))).succeeded()
-    check(one.text == "echo: a\ufffdb\ufffdc \U0001f600", "answer %r" % one.text)
-    check(two.text == "x\ufffd", "answer %r" % two.text)
+        seen = (await turn(client, "a\ud800b\udc00c \U0001f600")).succeeded()
+    check(seen.text == "echo: a\ufffdb\ufffdc \U0001f600", "answer %r" % seen.text)
 
 
 @drives
