@@ -43,6 +43,10 @@ pub(crate) struct Parts<'a> {
     pub(crate) script: Option<String>,
     /// Working directory, absolute.
     pub(crate) cwd: String,
+    /// Which control operations are installed.
+    pub(crate) profile: Profile,
+    /// What the model is told first, if anything.
+    pub(crate) system: Option<Arc<str>>,
     /// Permission mode at the start.
     pub(crate) permission_mode: PermissionMode,
     /// Whether a host is there to be asked; else a question is a denial.
@@ -116,14 +120,14 @@ impl Parts<'_> {
         let routes = self.registry.routing_values().map(str::to_owned);
         Ok(Config {
             seed: Seed(random()?),
-            profile: Profile::Standalone,
+            profile: self.profile.clone(),
             session_id: None,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             cwd: self.cwd.clone(),
             provider: self.selected()?,
             initialize: self.initialize()?,
             tools: self.offered().into(),
-            system: Some(system_prompt(&self.cwd).into()),
+            system: self.system.clone(),
             permission_mode: self.permission_mode,
             settings: self.standing.layers.clone(),
             directories: self.standing.directories.clone(),
@@ -150,8 +154,14 @@ impl Parts<'_> {
         let builtin = agentx_tools::builtin_specs();
         let mut tools = self.tools.specs();
         tools.retain(|spec| {
-            self.standing.tools.offers(&spec.name)
-                || !builtin.iter().any(|known| known.name == spec.name)
+            let chosen = self.standing.tools.offers(&spec.name)
+                || !builtin.iter().any(|known| known.name == spec.name);
+            chosen
+                && !self
+                    .standing
+                    .withheld
+                    .iter()
+                    .any(|name| **name == *spec.name)
         });
         tools
     }
@@ -252,7 +262,8 @@ fn reasoning(
     }
 }
 
-fn system_prompt(cwd: &str) -> String {
+/// What we tell the model first.
+pub(crate) fn system_prompt(cwd: &str) -> String {
     format!(
         "You are AgentX, an agent that works for its user through tools, on files and programs \
          of their machine ({os}). The working directory is {cwd}. Look before you change \

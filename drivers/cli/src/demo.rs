@@ -9,12 +9,13 @@ mod folder;
 mod host;
 mod transcript;
 
-use crate::compose::Parts;
-use crate::options::OutputFormat;
+use crate::compose::{self, Parts};
+use crate::options::{Debugging, OutputFormat};
 use crate::persistence::Persistence;
 use crate::refusal::Refusal;
 use crate::session;
 use crate::settings::Standing;
+use agentx_core::agent::Profile;
 use agentx_core::schema::permission::PermissionMode;
 use agentx_providers::registry::{FileFacts, Registry};
 use agentx_pump::world::Stdio;
@@ -49,7 +50,7 @@ const FACTS: FileFacts = FileFacts {
 ///
 /// Without a temporary folder to play in.
 pub(crate) fn run(output: OutputFormat) -> Result<u8, Refusal> {
-    session::start()?;
+    session::start(&Debugging::default())?;
     let folder = Folder::create()?;
     let registry = Registry::parse(REGISTRY.as_bytes(), &FACTS)?;
     // Tools keep out of the user's home folder here as well, where there is one.
@@ -60,6 +61,8 @@ pub(crate) fn run(output: OutputFormat) -> Result<u8, Refusal> {
         effort: None,
         script: Some(SCRIPT.to_owned()),
         cwd: folder.name().to_owned(),
+        profile: Profile::Standalone,
+        system: Some(compose::system_prompt(folder.name()).into()),
         permission_mode: PermissionMode::Default,
         host_answers: true,
         max_turns: None,

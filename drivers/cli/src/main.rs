@@ -18,6 +18,7 @@ mod compose;
 mod demo;
 mod discover;
 mod home;
+mod hosted;
 mod interactive;
 mod logging;
 mod money;
@@ -33,7 +34,7 @@ mod settings;
 mod speak;
 mod structured;
 
-use options::Invocation;
+use options::{Invocation, Launch};
 use refusal::Refusal;
 use secrets::Secrets;
 use std::ffi::OsString;
@@ -54,7 +55,8 @@ fn main() -> ExitCode {
 
 fn run() -> u8 {
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    let status = options::read(&arguments).and_then(|invocation| match invocation {
+    let launch = Launch::find(&arguments, std::env::var_os("AGENTX_PROFILE").as_deref());
+    let status = options::read(&arguments, launch).and_then(|invocation| match invocation {
         Invocation::Run(options) => session::run(*options),
         Invocation::Demo(output) => demo::run(output),
         Invocation::List(format) => discover::text(format).map(|text| say(&text)),
@@ -62,15 +64,15 @@ fn run() -> u8 {
         Invocation::Sessions(question) => sessions::run(&question),
         Invocation::Say(text) => Ok(say(&text)),
     });
-    status.unwrap_or_else(|refusal| refuse(&refusal, &arguments))
+    status.unwrap_or_else(|refusal| refuse(&refusal, &arguments, launch))
 }
 
 /// Tells why a run does not begin. A refusal of the command line may quote a part
 /// of an argument, so one that holds a key is read again without it.
-fn refuse(refusal: &Refusal, arguments: &[OsString]) -> u8 {
+fn refuse(refusal: &Refusal, arguments: &[OsString], launch: Launch) -> u8 {
     let secrets = Secrets::known();
     let again = secrets.redact_all(arguments);
-    let again = again.and_then(|arguments| options::read(&arguments).err());
+    let again = again.and_then(|arguments| options::read(&arguments, launch).err());
     let text = again.as_ref().unwrap_or(refusal).to_string();
     complain(format_args!("error: {}", secrets.redact(&text)));
     refusal.status()

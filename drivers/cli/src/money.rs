@@ -3,7 +3,7 @@
 use agentx_core::schema::Money;
 
 /// Decimal places of an amount: it counts 10^-12 USD.
-const PLACES: usize = 12;
+pub(crate) const PLACES: usize = 12;
 
 /// Digits before the point; far above any budget, far below overflow.
 const WHOLE_DIGITS: usize = 18;

@@ -1,23 +1,30 @@
 //! The command line: what was asked for, or why it cannot be had
 //! (configuration, "Commands").
 
+mod choice;
 mod discovery;
 mod plan;
+mod reference;
 mod stored;
 #[cfg(test)]
 mod tests;
 mod words;
 
+pub(crate) use choice::Launch;
 pub(crate) use discovery::ListFormat;
 pub(crate) use plan::{Plan, Source, Terminals};
+pub(crate) use reference::{Base, Debugging, Reference, Source as SettingSource, SystemPrompt};
 pub(crate) use stored::{Question, StoredOptions, Telling, Wanted, Which};
-pub(crate) use words::{InputFormat, OutputFormat, Profile, TextOrFile, ToolChoice, profile};
+pub(crate) use words::{
+    Driver, InputFormat, OutputFormat, Profile, TextOrFile, ToolChoice, profile,
+};
 
 use crate::refusal::Refusal;
 use agentx_core::schema::Money;
 use agentx_core::schema::permission::PermissionMode;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{ArgAction, CommandFactory, Parser, Subcommand};
+use clap::{ArgAction, CommandFactory, FromArgMatches as _, Parser, Subcommand};
+use reference::ReferenceOptions;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -27,9 +34,13 @@ const PROGRAM: &str = "agentx";
 /// The version line (configuration, "Commands").
 pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (agentx)\n");
 
+/// The same for hosts that look for a program of another name and want a version
+/// they know (configuration, "Profiles").
+const HOSTED_VERSION: &str = concat!("2.1.0 (agentx ", env!("CARGO_PKG_VERSION"), ")\n");
+
 /// Options of the contract that this version does not have. They are refused
 /// by name, so that nobody takes them for a typing error.
-const NOT_YET: [&str; 2] = ["--attachment", "--driver"];
+const NOT_YET: [&str; 1] = ["--attachment"];
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -69,7 +80,7 @@ Files:
 
 Environment:
   AGENTX_HOME      Absolute path of the home folder [default: ~/.agentx]
-  AGENTX_PROFILE   As --profile
+  AGENTX_PROFILE   As --profile; without both, the name claude means reference
   AGENTX_LOG       Filter for logs on stderr, such as `debug`
 
 Exit status:
@@ -149,7 +160,8 @@ pub(crate) struct Options {
     #[arg(long, conflicts_with = "tools")]
     no_tools: bool,
 
-    /// Which control operations are installed: standalone
+    /// Which control operations are installed: standalone or reference, which also
+    /// takes the options of hosts that are made for it
     #[arg(long, value_name = "PROFILE", value_parser = words::profile)]
     profile: Option<Profile>,
 
@@ -169,8 +181,16 @@ pub(crate) struct Options {
     #[arg(long)]
     include_partial_messages: bool,
 
+    /// What runs the session: tokio
+    #[arg(long, value_name = "DRIVER", value_parser = words::driver)]
+    driver: Option<Driver>,
+
     #[command(flatten)]
     stored: StoredOptions,
+
+    /// What the command line of the profile `reference` says beside all this.
+    #[arg(skip)]
+    reference: Option<Box<ReferenceOptions>>,
 
     /// Accepted; changes nothing
     #[arg(long)]
@@ -227,13 +247,17 @@ pub(crate) enum Invocation {
 /// # Errors
 ///
 /// A usage error: what is wrong with which argument, and what was expected.
-pub(crate) fn read(arguments: &[OsString]) -> Result<Invocation, Refusal> {
-    if let Some(format) = discovery::read(arguments.get(1..).unwrap_or_default()) {
+pub(crate) fn read(arguments: &[OsString], launch: Launch) -> Result<Invocation, Refusal> {
+    let words = arguments.get(1..).unwrap_or_default();
+    if let Some(format) = discovery::read(words) {
         return format.map(Invocation::List);
     }
-    let options = match Options::try_parse_from(arguments) {
+    // Hosts link the program under other names; messages keep to its own.
+    let line = [OsString::from(PROGRAM)].into_iter();
+    let line = line.chain(words.iter().cloned());
+    let options = match Options::parsed(line, launch.profile) {
         Ok(options) => options,
-        Err(error) => return explain(&error, arguments.get(1..).unwrap_or_default()),
+        Err(error) => return explain(&error, words, launch),
     };
     match options.command {
         None => Ok(Invocation::Run(Box::new(options))),
@@ -245,10 +269,29 @@ pub(crate) fn read(arguments: &[OsString]) -> Result<Invocation, Refusal> {
     }
 }
 
+/// The grammar of a profile.
+fn grammar(profile: Profile) -> clap::Command {
+    match profile {
+        Profile::Standalone => Options::command(),
+        Profile::Reference => reference::command(Options::command()),
+    }
+}
+
+impl Options {
+    fn parsed(line: impl Iterator<Item = OsString>, profile: Profile) -> Result<Self, clap::Error> {
+        let matches = grammar(profile).try_get_matches_from(line)?;
+        let mut options = Self::from_arg_matches(&matches)?;
+        if profile == Profile::Reference {
+            options.reference = Some(Box::new(ReferenceOptions::read(&matches)?));
+        }
+        Ok(options)
+    }
+}
+
 /// Help and version come as errors; the rest is told in our way. `words` are
 /// the arguments; the first ones may be a command.
-fn explain(error: &clap::Error, words: &[OsString]) -> Result<Invocation, Refusal> {
-    let mut all = Options::command();
+fn explain(error: &clap::Error, words: &[OsString], launch: Launch) -> Result<Invocation, Refusal> {
+    let mut all = grammar(launch.profile);
     // Only a built command knows that it has `--help`.
     all.build();
     let command = named(&all, words);
@@ -258,8 +301,15 @@ fn explain(error: &clap::Error, words: &[OsString]) -> Result<Invocation, Refusa
     }
     match error.kind() {
         ErrorKind::DisplayHelp => Ok(Invocation::Say(error.to_string())),
-        ErrorKind::DisplayVersion => Ok(Invocation::Say(VERSION.to_owned())),
-        ErrorKind::UnknownArgument => Err(unknown(error, command)),
+        ErrorKind::DisplayVersion => {
+            let line = if launch.hosted_name {
+                HOSTED_VERSION
+            } else {
+                VERSION
+            };
+            Ok(Invocation::Say(line.to_owned()))
+        }
+        ErrorKind::UnknownArgument => Err(unknown(error, command, launch.profile)),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
             let name = command.get_name();
             Err(Refusal::new(format_args!(
@@ -314,7 +364,7 @@ fn unexpected(command: &clap::Command, word: &str) -> Refusal {
     Refusal::new(format_args!("unexpected argument {word:?}: {expected}"))
 }
 
-fn unknown(error: &clap::Error, command: &clap::Command) -> Refusal {
+fn unknown(error: &clap::Error, command: &clap::Command, profile: Profile) -> Refusal {
     let name = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(name)) => name.as_str(),
         _ => "an argument",
@@ -324,6 +374,11 @@ fn unknown(error: &clap::Error, command: &clap::Command) -> Refusal {
     }
     if !name.starts_with('-') {
         return unexpected(command, name);
+    }
+    if command.get_name() == PROGRAM
+        && let Some(refusal) = reference::known(name, profile)
+    {
+        return refusal;
     }
     let known = command.get_arguments();
     let known = known.filter_map(|option| option.get_long());

@@ -2,14 +2,17 @@
 
 use crate::compose::Parts;
 use crate::home::{self, Home};
+use crate::hosted::Hosted;
 use crate::interactive::{self, Facts};
-use crate::options::{self, Options, OutputFormat, Plan, Source, Terminals};
+use crate::options::{
+    self, Debugging, Options, OutputFormat, Plan, SettingSource, Source, Terminals,
+};
 use crate::persistence::Persistence;
 use crate::prompt;
 use crate::refusal::Refusal;
 use crate::settings::{self, Places, Standing, Store};
 use crate::structured;
-use agentx_core::agent::AgentSession;
+use agentx_core::agent::{AgentSession, Profile};
 use agentx_core::guard::Guard;
 use agentx_core::schema::permission::PermissionMode;
 use agentx_providers::registry::{Entry, Registry};
@@ -18,7 +21,7 @@ use agentx_pump::world::{Stdio, World};
 use agentx_tools::ToolboxConfig;
 use std::collections::BTreeMap;
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
@@ -28,8 +31,8 @@ use std::path::{Path, PathBuf};
 ///
 /// Whatever keeps the run from beginning; nothing is on stdout then.
 pub(crate) fn run(options: Options) -> Result<u8, Refusal> {
-    start()?;
-    choose_profile(&options)?;
+    start(&options.debugging())?;
+    check_profile(&options)?;
     let plan = options.plan(Terminals {
         stdin: io::stdin().is_terminal(),
         stdout: io::stdout().is_terminal(),
@@ -46,21 +49,29 @@ pub(crate) fn run(options: Options) -> Result<u8, Refusal> {
     let output_schema = plan.json_schema.as_ref();
     let output_schema = output_schema.map(|flag| structured::read(flag, &keys(&registry)?));
     let output_schema = output_schema.transpose()?;
+    let hosted = Hosted::read(&plan, entry, &keys(&registry)?, &cwd)?;
     let default_mode = standing.layers.default_mode().map(|mode| mode.value);
     // Before anything is said, and before the provider hears of it (WIRE-025).
     let persistence = Persistence::open(&plan.session, &path, &entry.binding(), &cwd)?;
     let parts = Parts {
         registry: &registry,
         entry,
-        effort: entry.effort(plan.effort.as_deref())?,
+        effort: hosted.effort,
         persistence,
         script: script.map(|name| home.script(name)).transpose()?,
         cwd,
+        // The interface at a terminal is a host of our own kind.
+        profile: if interactive {
+            Profile::Standalone
+        } else {
+            hosted.profile
+        },
+        system: hosted.system,
         permission_mode: plan
             .permission_mode
             .or(default_mode)
             .unwrap_or(PermissionMode::Default),
-        host_answers: !matches!(plan.source, Source::OneShot { .. }),
+        host_answers: hosted.asks && !matches!(plan.source, Source::OneShot { .. }),
         max_turns: plan.max_turns,
         max_budget: plan.max_budget,
         output_schema,
@@ -117,17 +128,25 @@ fn keys(registry: &Registry) -> Result<Guard, Refusal> {
 fn standing(home: &Home, cwd: &str, registry: &Registry, plan: &Plan) -> Result<Standing, Refusal> {
     let cwd = Path::new(cwd);
     let keys = keys(registry)?;
+    let reference = plan.reference.as_ref();
     let places = Places {
         home,
         cwd,
         policy: Path::new(settings::POLICY),
         flag: plan.settings.as_ref(),
         trusted: plan.trust_workspace,
+        sources: reference.map_or(&SettingSource::ALL, |asked| &asked.sources),
+        hosted: reference.is_some(),
         keys: &keys,
     };
     let mut loaded = places.load()?;
     let commands = loaded.check()?;
-    let (hooks, hook_commands) = loaded.hooks(&commands)?;
+    let (mut hooks, hook_commands) = loaded.hooks(&commands)?;
+    let mut withheld = Vec::new();
+    if let Some(asked) = reference {
+        hooks.records = asked.hook_events;
+        withheld = loaded.add_rules(&asked.allow, &asked.deny)?;
+    }
     let notes = loaded.notes.iter().map(|note| keys.redact(note));
     notes.for_each(crate::complain);
     let store = Store::new(home, cwd, keys.clone()).map_err(Refusal::new)?;
@@ -135,6 +154,7 @@ fn standing(home: &Home, cwd: &str, registry: &Registry, plan: &Plan) -> Result<
         layers: loaded.layers,
         directories: settings::directories(&plan.add_dirs)?,
         tools: plan.tools.clone(),
+        withheld,
         commands,
         hooks,
         hook_commands,
@@ -143,10 +163,10 @@ fn standing(home: &Home, cwd: &str, registry: &Registry, plan: &Plan) -> Result<
 }
 
 /// What every session begins with: logs and signals.
-pub(crate) fn start() -> Result<(), Refusal> {
-    if let Some(filter) = env::var_os("AGENTX_LOG") {
-        crate::logging::start(&filter.to_string_lossy())?;
-    }
+pub(crate) fn start(asked: &Debugging) -> Result<(), Refusal> {
+    let filter = env::var_os("AGENTX_LOG");
+    let filter = filter.as_deref().map(OsStr::to_string_lossy);
+    crate::logging::start(filter.as_deref(), asked)?;
     signals::install().map_err(|error| Refusal::new(format_args!("signals: {error}")))
 }
 
@@ -178,8 +198,9 @@ pub(crate) fn tool_environment() -> BTreeMap<OsString, OsString> {
     environment
 }
 
-/// `AGENTX_PROFILE` chooses where the command line does not.
-fn choose_profile(options: &Options) -> Result<(), Refusal> {
+/// `AGENTX_PROFILE` chooses where the command line does not, and has to be a
+/// profile then.
+fn check_profile(options: &Options) -> Result<(), Refusal> {
     let Some(word) = env::var_os("AGENTX_PROFILE").filter(|_| !options.names_profile()) else {
         return Ok(());
     };

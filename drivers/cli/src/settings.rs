@@ -6,6 +6,7 @@
 mod check;
 mod file;
 mod hooks;
+mod rules;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -13,7 +14,8 @@ mod tests;
 pub(crate) use store::Store;
 
 use crate::home::Home;
-use crate::options::{TextOrFile, ToolChoice};
+use crate::hosted::settings::keep_known;
+use crate::options::{SettingSource, TextOrFile, ToolChoice};
 use crate::refusal::Refusal;
 use agentx_core::guard::Guard;
 use agentx_core::hook::Hooks;
@@ -50,6 +52,8 @@ pub(crate) struct Standing {
     pub(crate) directories: Vec<String>,
     /// Which built-in tools are offered.
     pub(crate) tools: ToolChoice,
+    /// Tools that are offered in no case.
+    pub(crate) withheld: Vec<String>,
     /// Command tools of the settings.
     pub(crate) commands: CommandTools,
     /// Hooks of the settings, and their commands in the same order.
@@ -66,6 +70,7 @@ impl std::fmt::Debug for Standing {
             .field("layers", &self.layers)
             .field("directories", &self.directories)
             .field("tools", &self.tools)
+            .field("withheld", &self.withheld)
             .field("commands", &self.commands)
             .field("hooks", &self.hook_commands)
             .finish_non_exhaustive()
@@ -85,6 +90,11 @@ pub(crate) struct Places<'a> {
     pub(crate) flag: Option<&'a TextOrFile>,
     /// Whether settings of the working directory count.
     pub(crate) trusted: bool,
+    /// Which files of user and project count.
+    pub(crate) sources: &'a [SettingSource],
+    /// Whether `--settings` was written for other programs as well, so that
+    /// members which mean nothing here are left out.
+    pub(crate) hosted: bool,
     /// Keys that no message may show.
     pub(crate) keys: &'a Guard,
 }
@@ -112,29 +122,43 @@ impl Places<'_> {
             keys: self.keys.clone(),
             ..Loaded::default()
         };
-        let name = self.home.path().join(USER);
-        let file = file::read(self.home.folder(), Path::new(USER), Rules::OfUser);
-        loaded.take(Layer::User, name.display(), file)?;
-        self.load_project(&mut loaded)?;
-        match self.flag {
-            None => {}
-            Some(TextOrFile::Text(text)) => {
-                let text = Ok(Some(text.clone().into_bytes()));
-                loaded.take(Layer::Flag, "--settings", text)?;
-            }
-            Some(TextOrFile::File(path)) => {
-                let name = format!("--settings {}", path.display());
-                let file = file::read(CWD, path, Rules::Chosen);
-                let file = file.and_then(|found| match found {
-                    Some(bytes) => Ok(Some(bytes)),
-                    None => Err("no such file".to_owned()),
-                });
-                loaded.take(Layer::Flag, name, file)?;
-            }
+        if self.sources.contains(&SettingSource::User) {
+            let name = self.home.path().join(USER);
+            let file = file::read(self.home.folder(), Path::new(USER), Rules::OfUser);
+            loaded.take(Layer::User, name.display(), file)?;
         }
+        self.load_project(&mut loaded)?;
+        self.load_flag(&mut loaded)?;
         let file = file::read(CWD, self.policy, Rules::OfMachine);
         loaded.take(Layer::Policy, self.policy.display(), file)?;
         Ok(loaded)
+    }
+
+    /// The layer of the command line.
+    fn load_flag(&self, loaded: &mut Loaded) -> Result<(), Refusal> {
+        let (name, bytes) = match self.flag {
+            None => return Ok(()),
+            Some(TextOrFile::Text(text)) => ("--settings".to_owned(), text.clone().into_bytes()),
+            Some(TextOrFile::File(path)) => {
+                let name = format!("--settings {}", path.display());
+                let file = file::read(CWD, path, Rules::Chosen);
+                let file = file.map_err(|fault| refusal(&name, fault))?;
+                let bytes = file.ok_or_else(|| refusal(&name, "no such file"))?;
+                (name, bytes)
+            }
+        };
+        let bytes = if self.hosted {
+            let kept = keep_known(bytes)?;
+            if !kept.left_out.is_empty() {
+                let what = kept.left_out.join(", ");
+                let note = format!("warning: {name}: no effect: {what}");
+                loaded.notes.push(note);
+            }
+            kept.text
+        } else {
+            bytes
+        };
+        loaded.take(Layer::Flag, name, Ok(Some(bytes)))
     }
 
     /// The two layers of a project. Those of a workspace that is not trusted
@@ -148,7 +172,13 @@ impl Places<'_> {
             Err(_) if !self.trusted => return Ok(()),
             Err(fault) => return Err(refusal(path.display(), fault)),
         };
-        let files = [(Layer::Project, SHARED), (Layer::Local, LOCAL)];
+        let files = [
+            (SettingSource::Project, Layer::Project, SHARED),
+            (SettingSource::Local, Layer::Local, LOCAL),
+        ];
+        let files = files.into_iter();
+        let files = files.filter(|(source, ..)| self.sources.contains(source));
+        let files: Vec<_> = files.map(|(_, layer, name)| (layer, name)).collect();
         if self.trusted {
             for (layer, name) in files {
                 let file = file::read(&folder, Path::new(name), Rules::OfProject);

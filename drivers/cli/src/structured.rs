@@ -44,7 +44,11 @@ pub(crate) fn read(flag: &TextOrFile, keys: &Guard) -> Result<OutputSchema, Refu
 }
 
 /// The bytes of a regular file; one more than `most`, so that the excess is seen.
-fn file(path: &Path, most: usize) -> Result<Vec<u8>, String> {
+///
+/// # Errors
+///
+/// A file that cannot be read, in words.
+pub(crate) fn file(path: &Path, most: usize) -> Result<Vec<u8>, String> {
     // Not to wait for the other end, should it be a FIFO.
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = openat(CWD, path, flags, Mode::empty()).map_err(|errno| errno.to_string())?;

@@ -1,6 +1,9 @@
 //! What options mean together.
 
-use super::{InputFormat, Options, OutputFormat, TextOrFile, ToolChoice, Wanted};
+use super::reference::ReferenceOptions;
+use super::{
+    Debugging, InputFormat, Options, OutputFormat, Reference, TextOrFile, ToolChoice, Wanted,
+};
 use crate::refusal::Refusal;
 use agentx_core::schema::Money;
 use agentx_core::schema::permission::PermissionMode;
@@ -50,6 +53,8 @@ pub(crate) struct Plan {
     pub(crate) replay_user_messages: bool,
     /// Write `stream_event` records.
     pub(crate) include_partial_messages: bool,
+    /// What a host asks for, in the profile `reference`.
+    pub(crate) reference: Option<Reference>,
 }
 
 /// Where prompts come from.
@@ -107,7 +112,12 @@ impl Options {
                 "--json-schema is for programs, not for a session on a terminal: expected --print",
             ));
         }
+        let tools = match self.tools {
+            _ if self.no_tools => ToolChoice::Only(Vec::new()),
+            chosen => chosen.unwrap_or_default(),
+        };
         Ok(Plan {
+            reference: self.reference.map(|options| options.plan(&tools)),
             session: self.stored.wanted()?,
             source,
             output,
@@ -119,15 +129,20 @@ impl Options {
             settings: self.settings,
             json_schema: self.json_schema,
             trust_workspace: self.trust_workspace,
-            tools: match self.tools {
-                _ if self.no_tools => ToolChoice::Only(Vec::new()),
-                chosen => chosen.unwrap_or_default(),
-            },
+            tools,
             max_turns: self.max_turns,
             max_budget: self.max_budget_usd,
             replay_user_messages: self.replay_user_messages,
             include_partial_messages: self.include_partial_messages,
         })
+    }
+
+    /// The logs that the command line asks for.
+    pub(crate) fn debugging(&self) -> Debugging {
+        let reference = self.reference.as_deref();
+        reference
+            .map(ReferenceOptions::debugging)
+            .unwrap_or_default()
     }
 
     /// Whether the profile was chosen on the command line; else the environment

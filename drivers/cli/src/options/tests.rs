@@ -11,7 +11,8 @@ const SCREEN: Terminals = Terminals {
 
 fn invoke(arguments: &[&str]) -> Result<Invocation, Refusal> {
     let arguments = ["agentx"].iter().chain(arguments).map(OsString::from);
-    read(&arguments.collect::<Vec<_>>())
+    let arguments: Vec<OsString> = arguments.collect();
+    read(&arguments, Launch::find(&arguments, None))
 }
 
 fn plan(arguments: &[&str], terminals: Terminals) -> Result<Plan, Refusal> {
@@ -58,6 +59,7 @@ fn every_option_reaches_the_plan() {
         "Read, Bash",
         "--profile",
         "standalone",
+        "--driver=tokio",
         "--max-turns",
         "7",
         "--max-budget-usd",
@@ -87,6 +89,7 @@ fn every_option_reaches_the_plan() {
         max_budget: Some(Money(500_000_000_000)),
         replay_user_messages: true,
         include_partial_messages: true,
+        reference: None,
     };
     assert_eq!(plan(&arguments, PIPES), Ok(expected));
 }
@@ -207,11 +210,11 @@ fn what_is_not_there_yet_is_refused_by_name() {
         let joined = format!("{name}=x");
         assert_eq!(refused(&[&joined]), format!("{name} is not available yet"));
     }
-    let text = refused(&["--profile", "reference"]);
-    assert!(
-        text.contains("reference is not available yet; expected standalone"),
-        "{text}"
-    );
+    for driver in ["mio", "async-std"] {
+        let text = refused(&["--driver", driver]);
+        let expected = format!("{driver} is not available yet; expected tokio");
+        assert!(text.ends_with(&expected), "{text}");
+    }
 }
 
 #[test]
@@ -249,7 +252,16 @@ fn what_nobody_knows_is_refused_with_what_was_expected() {
         ),
         (["--tools", ""], "a name is missing; expected some of Read,"),
         (["--tools", "Read,,Bash"], "a name is missing; expected"),
-        (["--profile", "x"], "expected standalone"),
+        (["--profile", "x"], "expected standalone or reference"),
+        (["--driver", "x"], "expected tokio"),
+        (
+            ["--allowedTools", "Read"],
+            "--allowedTools is an option of another profile: expected --profile reference with it",
+        ),
+        (
+            ["--disallowed-tools=Read", "x"],
+            "an option of another profile",
+        ),
         (
             ["--permission-mode", "auto"],
             "expected one of default, acceptEdits, plan, dontAsk, bypassPermissions",

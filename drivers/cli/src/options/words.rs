@@ -60,6 +60,15 @@ pub(crate) enum Profile {
     /// Those of the wire protocol's own dispatcher.
     #[default]
     Standalone,
+    /// Also those that hosts which already exist rely on.
+    Reference,
+}
+
+/// What runs a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Driver {
+    /// The tokio driver.
+    Tokio,
 }
 
 pub(super) fn input_format(word: &str) -> Result<InputFormat, String> {
@@ -125,8 +134,16 @@ pub(super) fn tools(value: &str) -> Result<ToolChoice, String> {
 pub(crate) fn profile(word: &str) -> Result<Profile, String> {
     match word {
         "standalone" => Ok(Profile::Standalone),
-        "reference" => Err("reference is not available yet; expected standalone".into()),
-        _ => Err("expected standalone".into()),
+        "reference" => Ok(Profile::Reference),
+        _ => Err("expected standalone or reference".into()),
+    }
+}
+
+pub(super) fn driver(word: &str) -> Result<Driver, String> {
+    match word {
+        "tokio" => Ok(Driver::Tokio),
+        "async-std" | "mio" => Err(format!("{word} is not available yet; expected tokio")),
+        _ => Err("expected tokio".into()),
     }
 }
 

@@ -69,7 +69,8 @@ impl Loaded {
     }
 }
 
-fn takes_content(builtin: &[ToolSpec], name: &str) -> bool {
+/// Whether calls of a tool name something that brackets of a rule could mean.
+pub(super) fn takes_content(builtin: &[ToolSpec], name: &str) -> bool {
     let of_path = |spec: &ToolSpec| *spec.name == *name && spec.path_member.is_some();
     name == SHELL || builtin.iter().any(of_path)
 }

@@ -37,6 +37,8 @@ impl Machine {
             policy: &self.path("etc/policy.json"),
             flag,
             trusted,
+            sources: &SettingSource::ALL,
+            hosted: false,
             keys: &Guard::default(),
         };
         places.load().map_err(|refusal| refusal.to_string())
@@ -158,4 +160,138 @@ fn further_directories_are_absolute_and_without_links() {
             .to_string()
     };
     assert_eq!(found, [real("etc"), real("home")]);
+}
+
+/// What a host of other programs gives, with all layers there.
+fn hosted(machine: &Machine, flag: &str, sources: &[SettingSource]) -> Result<Loaded, String> {
+    let places = Places {
+        home: &Home::open(&machine.path("home")).unwrap(),
+        cwd: &machine.path("work"),
+        policy: &machine.path("etc/policy.json"),
+        flag: Some(&TextOrFile::Text(flag.to_owned())),
+        trusted: true,
+        sources,
+        hosted: true,
+        keys: &Guard::default(),
+    };
+    places.load().map_err(|refusal| refusal.to_string())
+}
+
+#[test]
+fn a_host_chooses_which_files_count() {
+    use SettingSource::{Local, Project, User};
+    let machine = Machine::new();
+    machine.write("home/settings.json", &allow("User"));
+    machine.write("work/.agentx/settings.json", &allow("Project"));
+    machine.write("work/.agentx/settings.local.json", &allow("Local"));
+    machine.write("etc/policy.json", &allow("Policy"));
+    for (sources, expected) in [
+        (&[][..], &["Policy"][..]),
+        (&[User], &["User", "Policy"]),
+        (&[Local, User], &["User", "Local", "Policy"]),
+        (&[Project], &["Project", "Policy"]),
+        (
+            &[User, Project, Local],
+            &["User", "Project", "Local", "Policy"],
+        ),
+    ] {
+        let loaded = hosted(&machine, "{}", sources).unwrap();
+        let rules = loaded.layers.rules(Behavior::Allow);
+        let names: Vec<_> = rules.map(|rule| rule.value.tool_name.clone()).collect();
+        assert_eq!(names, expected, "{sources:?}");
+    }
+}
+
+#[test]
+fn settings_of_a_host_may_hold_what_is_for_others() {
+    let machine = Machine::new();
+    let text = r#"{"model":"x","permissions":{"allow":["Read"]}}"#;
+    let loaded = hosted(&machine, text, &[]).unwrap();
+    assert_eq!(loaded.layers.rules(Behavior::Allow).count(), 1);
+    assert_eq!(loaded.notes, ["warning: --settings: no effect: \"model\""]);
+    let flag = TextOrFile::Text(text.to_owned());
+    let fault = machine.load(Some(&flag), false).unwrap_err();
+    assert!(fault.contains("unknown member"), "{fault}");
+    let fault = hosted(&machine, "{", &[]).unwrap_err();
+    assert!(fault.starts_with("--settings: "), "{fault}");
+}
+
+#[test]
+fn rules_of_the_command_line_join_those_of_its_settings() {
+    let machine = Machine::new();
+    let texts = |texts: &[&str]| {
+        texts
+            .iter()
+            .map(|text| (*text).to_owned())
+            .collect::<Vec<_>>()
+    };
+    let flag = r#"{"permissions":{"allow":["Read"],"deny":["Bash(rm:*)"]}}"#;
+    let mut loaded = hosted(&machine, flag, &[]).unwrap();
+    let allow = texts(&[
+        "Bash(ls:*)",
+        "mcp__calc__*",
+        "Skill(pdf)",
+        "WebFetch",
+        "CurrentTime(x)",
+        "Bash(",
+    ]);
+    let deny = texts(&["Write", "mcp__calc__add", "Edit(secret/**)", "Agent(x)"]);
+    let withheld = loaded.add_rules(&allow, &deny).unwrap();
+    assert_eq!(withheld, ["Write", "mcp__calc__add"]);
+    let rules = |behavior| -> Vec<String> {
+        let rules = loaded.layers.rules(behavior);
+        rules
+            .map(|rule| {
+                assert_eq!(rule.layer, Layer::Flag);
+                agentx_core::policy::write_rule(rule.value, behavior).unwrap()
+            })
+            .collect()
+    };
+    assert_eq!(rules(Behavior::Allow), ["Read", "Bash(ls:*)", "mcp__calc"]);
+    let denied = ["Bash(rm:*)", "Write", "mcp__calc__add", "Edit(secret/**)"];
+    assert_eq!(rules(Behavior::Deny), denied);
+    // The text of the layer says the same.
+    let flag = loaded.layers.sources().next().unwrap().value;
+    let read = Settings::read(flag.text().as_str().as_bytes()).unwrap();
+    assert_eq!(read.permissions, flag.permissions);
+    let names = [
+        "Skill(pdf)",
+        "WebFetch",
+        "CurrentTime(x)",
+        "Bash(",
+        "Agent(x)",
+    ];
+    assert_eq!(loaded.notes.len(), names.len(), "{:?}", loaded.notes);
+    for (note, name) in loaded.notes.iter().zip(names) {
+        let part = format!("Tools: rule {name:?} has no effect: ");
+        assert!(
+            note.starts_with("warning: --") && note.contains(&part),
+            "{note}"
+        );
+    }
+    // A rule that should protect something is not left out.
+    for (rule, why) in [
+        ("Bash(rm *)", "`*` means itself"),
+        ("CurrentTime(x)", "brackets are for Bash"),
+        ("*", "expected Tool or Tool(...)"),
+        ("mcp__", "expected mcp__SERVER"),
+    ] {
+        let fault = loaded
+            .add_rules(&[], &texts(&[rule]))
+            .unwrap_err()
+            .to_string();
+        let begin = format!("--disallowedTools: rule {rule:?}: ");
+        assert!(fault.starts_with(&begin) && fault.contains(why), "{fault}");
+    }
+}
+
+#[test]
+fn rules_of_the_command_line_need_no_settings() {
+    let machine = Machine::new();
+    let mut loaded = machine.load(None, false).unwrap();
+    assert_eq!(loaded.add_rules(&[], &[]), Ok(Vec::new()));
+    assert_eq!(loaded.layers, Layers::default());
+    let withheld = loaded.add_rules(&[], &["Bash".to_owned(), "Edit(a)".to_owned()]);
+    assert_eq!(withheld, Ok(vec!["Bash".to_owned()]));
+    assert_eq!(loaded.layers.rules(Behavior::Deny).count(), 2);
 }

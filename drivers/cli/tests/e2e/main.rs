@@ -6,6 +6,7 @@ mod discovery;
 mod endings;
 mod home;
 mod hooks;
+mod hosted;
 mod interactive;
 mod kept;
 mod logs;
