@@ -70,11 +70,13 @@ drives("read_state_is_seeded", async () => {
   const cwd = path.dirname(fresh());
   const file = path.join(cwd, "file");
   fs.writeFileSync(file, "before\n");
-  const edit = calls(["Edit", { file_path: file, old_string: "before", new_string: "after" }]);
   await session({ cwd, permissionMode: "acceptEdits" }, async (it) => {
-    await it.query.seedReadState(file, Math.floor(fs.statSync(file).mtimeMs));
-    (await it.turn(script(edit, { text: "ok" }))).succeeded();
-    same(fs.readFileSync(file, "utf8"), "after\n", "file");
+    await it.query.seedReadState(file, Math.floor(fs.statSync(file).mtimeMs) + 1);
+    fs.writeFileSync(file, "changed by somebody else\n");
+    const seen = (await it.turn(script(write(file, "x"), { text: "ok" }))).succeeded();
+    same([seen.outcome()[1], fs.readFileSync(file, "utf8")], [true, "changed by somebody else\n"], "file");
+    (await it.turn(script(calls(["Read", { file_path: file }]), write(file, "x"), { text: "ok" }))).succeeded();
+    same(fs.readFileSync(file, "utf8"), "x", "file that was read again");
   });
 });
 
