@@ -4,12 +4,12 @@
 //! exactly one answer or one cancellation (law 5). Answers that arrive after a
 //! cancellation are late and ignored; anything else out of place is [`Misuse`].
 
-use crate::hook::{HookReport, HookRequest};
+use crate::hook::{HookReport, HookRequest, Matched, Matching};
 use crate::machine::Misuse;
 use crate::model::{Delta, ModelOutcome, ModelRequest};
 use crate::schema::permission::PermissionUpdate;
 use crate::store::Batch;
-use crate::structured::{Validation, Validity};
+use crate::structured::{OutputSchema, Validation, Validity};
 use crate::tool::{TaskRequest, ToolOutcome, ToolRequest};
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -49,6 +49,11 @@ pub enum Request {
     /// (RT-SCHM-005). Answer: [`Answer::Validated`]; the session waits for it no
     /// longer than `Limits::validation_timeout`.
     Validate(Box<Validation>),
+    /// Hold patterns of hooks against names of tools. Answer: [`Answer::Matched`].
+    Match(Box<Matching>),
+    /// Look whether a JSON Schema can be used. Answer: [`Answer::SchemaRead`],
+    /// within `Limits::validation_timeout`.
+    ReadSchema(OutputSchema),
 }
 
 impl Request {
@@ -63,6 +68,8 @@ impl Request {
             Self::FlushRemote => Kind::FlushRemote,
             Self::Vet(_) => Kind::Vet,
             Self::Validate(_) => Kind::Validate,
+            Self::Match(_) => Kind::Match,
+            Self::ReadSchema(_) => Kind::ReadSchema,
         }
     }
 }
@@ -125,6 +132,11 @@ pub enum Answer {
     Vetted(Verdict),
     /// What the validator says of the value.
     Validated(Validity),
+    /// What each pattern comes to, in order. One that is left out counts as one
+    /// that is no pattern.
+    Matched(Vec<Matched>),
+    /// Whether the schema can be used; else what is wrong with it and where.
+    SchemaRead(Result<(), String>),
 }
 
 impl Answer {
@@ -139,6 +151,8 @@ impl Answer {
             Self::Flushed(_) => Kind::FlushRemote,
             Self::Vetted(_) => Kind::Vet,
             Self::Validated(_) => Kind::Validate,
+            Self::Matched(_) => Kind::Match,
+            Self::SchemaRead(_) => Kind::ReadSchema,
         }
     }
 }
@@ -174,6 +188,10 @@ pub enum Kind {
     Vet,
     /// A value to be held against a schema.
     Validate,
+    /// Patterns to be held against names.
+    Match,
+    /// A schema to be looked at.
+    ReadSchema,
 }
 
 /// Cancelled effects whose late answer may still come, at most.

@@ -48,6 +48,12 @@ pub struct Limits {
     /// How long hooks of `SessionEnd` may take when the process was told to end.
     /// Not of the specification.
     pub closing_hook_timeout: Duration,
+    /// Hook callbacks that a host registers; more refuse its `initialize`. Not of
+    /// the specification.
+    pub hook_callbacks: usize,
+    /// The answer of a hook callback as its record shows it, in characters
+    /// (records, `hook_response`).
+    pub hook_output_chars: usize,
     /// How long a hook callback may take when it names no time (DEC-48).
     pub hook_callback_timeout: Duration,
     /// How long the host may take to answer an MCP message (DEC-48).
@@ -177,6 +183,8 @@ impl Limits {
         resolved_tool_uses: 1_000,
         stop_continuations: 3,
         closing_hook_timeout: Duration::from_secs(1),
+        hook_callbacks: 1_000,
+        hook_output_chars: 30_000,
         hook_callback_timeout: Duration::from_secs(60),
         mcp_message_timeout: Duration::from_secs(60),
         mcp_start_timeout: Duration::from_secs(60),

@@ -4,7 +4,7 @@ use super::AgentSession;
 use crate::json::RawJson;
 use crate::schema::declare::Json;
 use crate::schema::outbound::{ApiKeySource, ControlResponse, Outbound, SystemInit};
-use crate::schema::payload::McpStatusPayload;
+use crate::schema::payload::{InitializeApplied, McpStatusPayload};
 use alloc::string::ToString;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -37,11 +37,19 @@ impl AgentSession {
             output_style: OUTPUT_STYLE.to_string(),
             skills: Vec::new(),
             plugins: Vec::new(),
-            agents: Vec::new(),
+            agents: self.config.initialize.agent_names(),
             input_capabilities: None,
         };
         let guard = self.config.metadata.clone();
         self.send_guarded(&Outbound::SystemInit(init), &guard);
+    }
+
+    /// The same of a host that is told what was applied of what it asked for.
+    pub(super) fn send_applied(&mut self, id: &str, applied: InitializeApplied) {
+        let version = self.config.profile.reference();
+        let version = version.map(|reference| reference.claude_code_version.clone());
+        self.config.initialize.apply(applied, version);
+        self.send_initialize_answer(id);
     }
 
     /// The catalogue of WIRE-024, under the same guard as `system/init`.

@@ -52,13 +52,7 @@ impl AgentSession {
     /// `initialize` takes no fields, and succeeds once (DEC-19, DEC-38).
     fn initialize(&mut self, id: &str, extra_fields: bool) {
         if self.handshake == Handshake::Done {
-            let pending = self.open_questions();
-            let error = "already initialized".to_string();
-            let mut response = ControlResponse::error(id.into(), error);
-            if let Answer::Error(answer) = &mut response.response {
-                answer.pending_permission_requests = Some(pending);
-            }
-            return self.send(&Outbound::ControlResponse(response));
+            return self.already_initialized(id);
         }
         if extra_fields {
             self.handshake = Handshake::Rejected;
@@ -69,6 +63,17 @@ impl AgentSession {
         }
         self.handshake = Handshake::Done;
         self.send_initialize_answer(id);
+    }
+
+    /// Refuses a second `initialize`, and tells what is open (DEC-19).
+    pub(super) fn already_initialized(&mut self, id: &str) {
+        let pending = self.open_questions();
+        let error = "already initialized".to_string();
+        let mut response = ControlResponse::error(id.into(), error);
+        if let Answer::Error(answer) = &mut response.response {
+            answer.pending_permission_requests = Some(pending);
+        }
+        self.send(&Outbound::ControlResponse(response));
     }
 
     pub(super) fn answer(&mut self, id: &str, payload: Option<RawJson>) {

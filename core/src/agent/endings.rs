@@ -47,6 +47,9 @@ impl AgentSession {
         }
         self.back_to_running();
         self.cancel_submission("the prompt was cancelled before it ran");
+        if self.turn.is_none() {
+            self.stop_hooks(false);
+        }
         self.cancel_turn(None);
     }
 
@@ -166,6 +169,11 @@ impl AgentSession {
         }
     }
 
+    /// Whether nothing runs or is on its way.
+    fn is_settled(&self) -> bool {
+        self.effects.is_empty() && self.link.is_drained()
+    }
+
     /// Tells the exit once nothing runs, waits or is on its way (DEC-14, DEC-20).
     pub(super) fn settle_exit(&mut self) {
         let status = match self.stage {
@@ -176,11 +184,14 @@ impl AgentSession {
             Stage::Closing(status) => status,
             Stage::Latched => LATCHED,
         };
-        if self.effects.is_empty() && self.link.is_drained() {
+        if self.is_settled() {
             if self.begin_end_hooks() {
                 // Nothing is begun behind them.
                 self.stage = Stage::Closing(status);
-                return;
+                self.fail_unsent_hooks();
+                if !self.is_settled() {
+                    return;
+                }
             }
             self.stage = Stage::Exited;
             self.out.push_back(Output::Exit(status));

@@ -1,26 +1,30 @@
 //! Hooks at work: which run, for what, and what follows from their answers.
 //!
 //! ```text
-//! begin -> hook_started, Start(Hook) for each hook of the event
-//!       <- Done                        -> hook_response
+//! begin -> hook_started, Start(Hook) or hook_callback for each hook of the event
+//!       <- Done, or the host's answer  -> hook_response
 //! the last answer, or a denial         -> what the occasion makes of it
 //! ```
 //!
 //! Hooks of one event run side by side and speak as one ([`Gather`]). A hook
 //! whose say is not needed any more runs to its end, and nothing follows from it.
 
+use super::callbacks::Patterns;
 use super::questions::Subject;
 use super::queue::Prompt;
 use super::{AgentSession, Stage, records};
 use crate::agent_loop::LoopInput;
+use crate::correlate::RequestId;
 use crate::effect::{EffectId, Request};
-use crate::hook::{Combined, Decision, Gather, HookEvent, HookReport, HookRequest};
+use crate::hook::{
+    Combined, Decision, Gather, Hook, HookEvent, HookFault, HookOutput, HookReport, HookRequest,
+};
 use crate::json::{RawJson, Writer};
 use crate::race::RaceEvent;
 use crate::schema::outbound::{HookIdentity, HookOutcome, HookStarted, Outbound};
 use crate::tool::{ToolCall, ToolContent, ToolOutcome};
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::sync::Arc;
@@ -32,22 +36,44 @@ use alloc::vec::Vec;
 pub(super) struct HookBook {
     /// Names groups of runs: gatherings and questions.
     next: u64,
-    runs: BTreeMap<EffectId, Run>,
+    /// Names runs.
+    next_run: u64,
+    pub(super) runs: BTreeMap<u64, Run>,
     gatherings: BTreeMap<u64, Gathering>,
+    /// Runs of callbacks that nobody can be asked for, and why.
+    pub(super) unsent: VecDeque<(u64, &'static str)>,
+    /// Patterns that are being resolved.
+    pub(super) matching: Option<Patterns>,
+    /// Calls that wait for them before they are judged.
+    pub(super) undecided: Vec<(usize, ToolCall)>,
     /// Whether the hooks of `SessionEnd` have been told.
     ended: bool,
 }
 
 /// One run of a hook.
 #[derive(Debug)]
-struct Run {
+pub(super) struct Run {
+    pub(super) by: By,
     /// What waits for it; `None` once nobody does.
     group: Option<u64>,
     /// Its number there.
     nth: usize,
-    event: HookEvent,
+    pub(super) event: HookEvent,
+    /// Whether its failure is no decision (DEC-33).
+    failure_passes: bool,
     /// How records call it, where there are some.
     identity: Option<HookIdentity>,
+}
+
+/// Who runs a hook.
+#[derive(Debug)]
+pub(super) enum By {
+    /// A program of the settings.
+    Program(EffectId),
+    /// The host, which was asked to.
+    Host(RequestId),
+    /// The host, which cannot be asked any more.
+    Nobody,
 }
 
 #[derive(Debug)]
@@ -102,11 +128,15 @@ pub(super) enum About<'a> {
 }
 
 impl<'a> About<'a> {
-    fn tool(self) -> Option<&'a str> {
+    const fn call(self) -> Option<&'a ToolCall> {
         match self {
-            About::Call(call) | About::Called(call, _) => Some(&call.name),
+            About::Call(call) | About::Called(call, _) => Some(call),
             About::Prompt(_) | About::Stop(_) | About::Session => None,
         }
+    }
+
+    fn tool(self) -> Option<&'a str> {
+        self.call().map(|call| &*call.name)
     }
 }
 
@@ -132,7 +162,7 @@ impl AgentSession {
         let holds = |gathering: &Gathering| {
             matches!(gathering.occasion, Occasion::Submit(_) | Occasion::Start)
         };
-        self.hooks.gatherings.values().any(holds)
+        self.hooks.matching.is_some() || self.hooks.gatherings.values().any(holds)
     }
 
     /// Whether a prompt waits for its own hooks.
@@ -147,8 +177,18 @@ impl AgentSession {
         occasion: Occasion,
         about: About<'_>,
     ) -> Result<(), Occasion> {
+        let hooks = self.hooks_of(occasion.event(), about.tool());
+        self.begin_those(&hooks, occasion, about)
+    }
+
+    /// Tells these hooks of an occasion, if there are some; else gives it back.
+    pub(super) fn begin_those(
+        &mut self,
+        hooks: &[usize],
+        occasion: Occasion,
+        about: About<'_>,
+    ) -> Result<(), Occasion> {
         let event = occasion.event();
-        let hooks = self.hooks_of(event, about.tool());
         if hooks.is_empty() {
             return Err(occasion);
         }
@@ -156,7 +196,7 @@ impl AgentSession {
         let gather = Gather::new(event, hooks.len());
         let gathering = Gathering { occasion, gather };
         self.hooks.gatherings.insert(group, gathering);
-        self.run_hooks(group, event, &hooks, about);
+        self.run_hooks(group, event, hooks, about);
         Ok(())
     }
 
@@ -166,7 +206,7 @@ impl AgentSession {
         if self.stage == Stage::Latched {
             return Vec::new();
         }
-        self.config.hooks.of(event, tool).collect()
+        self.config.hooks.of(event, tool)
     }
 
     /// Starts these hooks for a group.
@@ -179,8 +219,8 @@ impl AgentSession {
     ) {
         let input = self.hook_input(event, about);
         let closing = self.stage.is_closing();
-        for (nth, hook) in hooks.iter().copied().enumerate() {
-            let Some(configured) = self.config.hooks.list.get(hook).map(|hook| hook.timeout) else {
+        for (nth, place) in hooks.iter().copied().enumerate() {
+            let Some(hook) = self.config.hooks.list.get(place).cloned() else {
                 continue;
             };
             let identity = (self.config.hooks.records && !closing).then(|| HookIdentity {
@@ -194,26 +234,40 @@ impl AgentSession {
             if let Some(hook) = identity.clone() {
                 self.send(&Outbound::HookStarted(HookStarted { hook }));
             }
-            let id = self.start(Request::Hook(Box::new(HookRequest {
-                hook,
-                event,
-                input: input.clone(),
-                timeout: if closing {
-                    configured.min(self.config.limits.closing_hook_timeout)
-                } else {
-                    configured
-                },
-                directory: self.config.cwd.as_str().into(),
-                environment: Arc::clone(&self.environment),
-            })));
+            let name = self.hooks.next_run;
+            self.hooks.next_run = name.saturating_add(1);
+            let by = match &hook.callback {
+                Some(callback) => self.call_back(name, &hook, callback, &input, about.call()),
+                None => self.run_program(place, &hook, input.clone()),
+            };
             let run = Run {
+                by,
                 group: Some(group),
                 nth,
                 event,
+                failure_passes: hook
+                    .callback
+                    .is_some_and(|callback| callback.failure_passes),
                 identity,
             };
-            self.hooks.runs.insert(id, run);
+            self.hooks.runs.insert(name, run);
         }
+    }
+
+    fn run_program(&mut self, place: usize, hook: &Hook, input: RawJson) -> By {
+        let timeout = if self.stage.is_closing() {
+            hook.timeout.min(self.config.limits.closing_hook_timeout)
+        } else {
+            hook.timeout
+        };
+        By::Program(self.start(Request::Hook(Box::new(HookRequest {
+            hook: place,
+            event: hook.event,
+            input,
+            timeout,
+            directory: self.config.cwd.as_str().into(),
+            environment: Arc::clone(&self.environment),
+        }))))
     }
 
     /// The object that hooks read (configuration, "hook command").
@@ -259,14 +313,28 @@ impl AgentSession {
         w.end_object();
     }
 
-    /// A hook has ended.
-    pub(super) fn hook_done(&mut self, id: EffectId, report: HookReport) {
-        let Some(run) = self.hooks.runs.remove(&id) else {
-            return;
+    /// A program of the settings has ended.
+    pub(super) fn hook_done(&mut self, id: EffectId, report: &HookReport) {
+        let of = |(name, run): (&u64, &Run)| {
+            matches!(run.by, By::Program(effect) if effect == id).then_some(*name)
         };
-        let said = report.output(run.event);
+        let name = self.hooks.runs.iter().find_map(of);
+        if let Some(run) = name.and_then(|name| self.hooks.runs.remove(&name)) {
+            let said = report.output(run.event);
+            self.hook_ended(run, said, report);
+        }
+    }
+
+    /// A hook has ended, and has something to say or has failed.
+    pub(super) fn hook_ended(
+        &mut self,
+        run: Run,
+        mut said: Result<HookOutput, HookFault>,
+        report: &HookReport,
+    ) {
+        let passes = run.failure_passes && run.event == HookEvent::PreToolUse;
         if let Err(fault) = &said
-            && !run.event.failure_denies()
+            && (passes || !run.event.failure_denies())
         {
             let event = run.event.as_str();
             self.warn(format!("a {event} hook failed: {fault}; it has no say"));
@@ -276,11 +344,18 @@ impl AgentSession {
                 Ok(_) => HookOutcome::Success,
                 Err(_) => HookOutcome::Error,
             };
-            self.tell_hook_ended(identity, &report, outcome);
+            self.tell_hook_ended(identity, report, outcome);
         }
-        let (Some(group), nth) = (run.group, run.nth) else {
-            return;
-        };
+        if passes && said.is_err() {
+            said = Ok(HookOutput::default());
+        }
+        if let Some(group) = run.group {
+            self.heard(group, run.nth, said);
+        }
+    }
+
+    /// Takes what a hook says to where it is waited for.
+    fn heard(&mut self, group: u64, nth: usize, said: Result<HookOutput, HookFault>) {
         if self.questions.contains_key(&group) {
             return self.race(group, RaceEvent::Hook { nth, said });
         }
@@ -309,20 +384,26 @@ impl AgentSession {
 
     /// All hooks of an occasion have spoken.
     fn gathered(&mut self, occasion: Occasion, mut said: Combined) {
+        self.tell_people(occasion.event(), &said);
         match occasion {
             Occasion::Call { place, call } => {
                 self.tell_model(core::mem::take(&mut said.context));
+                self.halt(&said);
                 if let Some(input) = self.judge(place, &call, said) {
                     self.feed_loop(input);
                 }
             }
             Occasion::Called { place } => {
-                let mut context = said.context;
+                self.halt(&said);
+                let mut context = core::mem::take(&mut said.context);
                 // What has run cannot be denied; the reason is news for the model.
                 if let Decision::Deny(reason) = said.decision {
                     context.push(reason);
                 }
                 self.tell_model(context);
+                if let Some(result) = &said.result {
+                    self.replace_result(place, result);
+                }
                 self.feed_loop(LoopInput::Release { place });
             }
             Occasion::Submit(prompt) => match said.decision {
@@ -349,6 +430,8 @@ impl AgentSession {
             context.push(reason);
             go_on = true;
         }
+        // Whoever ends it has the last word.
+        go_on &= said.halt.is_none();
         let most = self.config.limits.stop_continuations;
         if go_on
             && let Some(turn) = &mut self.turn
@@ -413,22 +496,47 @@ impl AgentSession {
             .filter(|(_, gathering)| !all && of_session(&gathering.occasion))
             .map(|(group, _)| *group)
             .collect();
-        let stays = |run: &Run| match run.group {
-            Some(group) => kept.contains(&group),
-            None => !all,
+        // Every request to the host ends with a turn (DEC-37).
+        let stays = |run: &Run| match (&run.by, run.group) {
+            (By::Host(_) | By::Nobody, _) => false,
+            (By::Program(_), Some(group)) => kept.contains(&group),
+            (By::Program(_), None) => !all,
         };
-        let stopped: Vec<EffectId> = self
-            .hooks
-            .runs
-            .iter()
+        let runs = self.hooks.runs.iter();
+        let stopped: Vec<u64> = runs
             .filter(|(_, run)| !stays(run))
-            .map(|(id, _)| *id)
+            .map(|(name, _)| *name)
             .collect();
-        for id in stopped {
-            self.cancel_effect(id);
-            if let Some(identity) = self.hooks.runs.remove(&id).and_then(|run| run.identity) {
+        self.hooks.undecided.clear();
+        self.hooks.unsent.clear();
+        if all {
+            self.drop_matching();
+            self.drop_initialize();
+        }
+        let mut waited = Vec::new();
+        for name in stopped {
+            let Some(run) = self.hooks.runs.remove(&name) else {
+                continue;
+            };
+            match &run.by {
+                By::Program(effect) => self.cancel_effect(*effect),
+                By::Host(request) => self.withdraw_callback(request),
+                By::Nobody => {}
+            }
+            if let Some(identity) = run.identity {
                 let report = HookReport::failed("");
                 self.tell_hook_ended(identity, &report, HookOutcome::Cancelled);
+            }
+            waited.extend(run.group.map(|group| (group, run.nth)));
+        }
+        // What goes on without them must not wait for them.
+        for (group, nth) in waited {
+            if kept.contains(&group) {
+                self.heard(
+                    group,
+                    nth,
+                    Err(HookFault::Run("it was cancelled".to_string())),
+                );
             }
         }
         self.hooks.gatherings.retain(|group, gathering| {
@@ -463,6 +571,10 @@ impl AgentSession {
     pub(super) fn forget_hooks(&mut self) {
         self.hooks.runs.clear();
         self.hooks.gatherings.clear();
+        self.hooks.unsent.clear();
+        self.hooks.undecided.clear();
+        self.drop_matching();
+        self.drop_initialize();
         self.questions.clear();
         self.hooks.ended = true;
     }

@@ -14,6 +14,8 @@
 //! done 3 vetted passed
 //! done 4 stored passed              done 4 stored failed
 //! done 5 validated fits             done 5 validated breaks "/a: is no number"
+//! done 6 matched tools 2 "Edit" "Write" fault "not a regular expression"
+//! done 7 schema usable              done 7 schema unusable "at /type: …"
 //! done 5 hook exited 0 "answer" "out" "err"
 //! done 5 hook failed "why" "answer" "out" "err"
 //! network 2 "example.org"
@@ -22,15 +24,19 @@
 
 use super::{Command, Input};
 use crate::effect::{Answer, EffectId, Progress, Verdict};
-use crate::hook::{HookEnd, HookReport};
+use crate::hook::{HookEnd, HookReport, Matched};
 use crate::json::{ScanLimits, Scanner, Writer};
 use crate::model::{Delta, ErrorCategory, ModelFailure, ModelOutcome, StopReason, Usage};
 use crate::structured::Validity;
 use crate::tool::{ToolContent, ToolOutcome};
+use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
+
+#[cfg(test)]
+mod tests;
 
 /// A line that is no input of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,6 +153,19 @@ fn write_answer(line: Line, answer: &Answer) -> Line {
             let line = line.word("validated breaks");
             faults.iter().fold(line, |line, fault| line.text(fault))
         }
+        Answer::Matched(all) => all.iter().fold(line.word("matched"), write_matched),
+        Answer::SchemaRead(Ok(())) => line.word("schema usable"),
+        Answer::SchemaRead(Err(fault)) => line.word("schema unusable").text(fault),
+    }
+}
+
+fn write_matched(line: Line, matched: &Matched) -> Line {
+    match matched {
+        Ok(tools) => {
+            let line = line.word("tools").number(tools.len());
+            tools.iter().fold(line, |line, tool| line.text(tool))
+        }
+        Err(fault) => line.word("fault").text(fault),
     }
 }
 
@@ -295,6 +314,12 @@ fn read_answer(words: &mut Words<'_>) -> Result<Answer, LogFault> {
         "flushed" => Answer::Flushed(words.verdict()?),
         "vetted" => Answer::Vetted(words.verdict()?),
         "validated" => Answer::Validated(read_validity(words)?),
+        "matched" => Answer::Matched(read_matched(words)?),
+        "schema" => Answer::SchemaRead(match words.word()? {
+            "usable" => Ok(()),
+            "unusable" => Err(words.text()?),
+            _ => return Err(LogFault("a schema is `usable` or `unusable`")),
+        }),
         _ => return Err(LogFault("an unknown answer")),
     })
 }
@@ -325,6 +350,25 @@ fn read_validity(words: &mut Words<'_>) -> Result<Validity, LogFault> {
         }
         _ => Err(LogFault("a value `fits`, `breaks` or is `unknown`")),
     }
+}
+
+fn read_matched(words: &mut Words<'_>) -> Result<Vec<Matched>, LogFault> {
+    let mut all = Vec::new();
+    while !words.0.is_empty() {
+        all.push(match words.word()? {
+            "tools" => {
+                let count: usize = words.number()?;
+                let mut tools = BTreeSet::new();
+                for _ in 0..count {
+                    tools.insert(words.text()?.into());
+                }
+                Ok(tools)
+            }
+            "fault" => Err(words.text()?),
+            _ => return Err(LogFault("a pattern has `tools` or a `fault`")),
+        });
+    }
+    Ok(all)
 }
 
 fn read_report(words: &mut Words<'_>) -> Result<HookReport, LogFault> {
@@ -412,155 +456,4 @@ impl<'a> Words<'a> {
 
 fn number<T: FromStr>(word: &str) -> Result<T, LogFault> {
     word.parse().map_err(|_| LogFault("a number is missing"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use alloc::vec;
-
-    fn inputs() -> Vec<Input<'static>> {
-        let id = EffectId(7);
-        let delta = |delta| Input::Progress(id, Progress::Delta(delta));
-        let failed = |category, status| {
-            let message = "said \"no\"\nand \\ left".to_string();
-            Input::Done(
-                id,
-                Answer::Model(ModelOutcome::Failed(ModelFailure {
-                    category,
-                    status,
-                    message,
-                })),
-            )
-        };
-        let hook = |end| {
-            let report = HookReport {
-                end,
-                answer: "{\"decision\": \"deny\"}\n".into(),
-                stdout: String::new(),
-                stderr: "a b".into(),
-            };
-            Input::Done(id, Answer::Hook(report))
-        };
-        let tool = |content: &[&str], is_error| {
-            let content = content.iter().map(|text| ToolContent::Text((*text).into()));
-            let content = content.collect();
-            Input::Done(id, Answer::Tool(ToolOutcome { content, is_error }))
-        };
-        let mut inputs = vec![
-            Input::Command(Command::Prompt("two words\u{2028}é".into())),
-            Input::Command(Command::Shutdown { status: 143 }),
-            delta(Delta::MessageId("msg \\\"1\\\\".into())),
-            delta(Delta::Text("".into())),
-            delta(Delta::Thinking("hm \"".into())),
-            delta(Delta::Signature("c2ln".into())),
-            delta(Delta::RedactedThinking("b3Bh".into())),
-            delta(Delta::CallStart {
-                index: 3,
-                id: "".into(),
-                name: "Read".into(),
-            }),
-            delta(Delta::CallArguments {
-                index: 3,
-                text: "{\"a\": 1}".into(),
-            }),
-            delta(Delta::UsageUnknown),
-            delta(Delta::Usage(Usage {
-                input_tokens: 1,
-                output_tokens: 2,
-                cache_creation_input_tokens: 3,
-                cache_read_input_tokens: 4,
-                reasoning_output_tokens: 5,
-            })),
-            Input::Done(id, Answer::Model(ModelOutcome::Finished)),
-            failed(ErrorCategory::Unknown, None),
-            tool(&[], false),
-            tool(&["a \" b", "c"], true),
-            Input::Command(Command::StopTask {
-                task_id: "task_1 \"".into(),
-            }),
-            Input::Progress(
-                id,
-                Progress::Began {
-                    output_file: "/tmp/a b".into(),
-                },
-            ),
-            Input::Done(id, Answer::Task(ToolOutcome::text("did \" it"))),
-            Input::Done(id, Answer::Task(ToolOutcome::error("not"))),
-            Input::Done(id, Answer::Validated(Validity::Fits)),
-            Input::Done(id, Answer::Validated(Validity::Unknown)),
-            Input::Done(id, Answer::Validated(Validity::Breaks(vec![]))),
-            Input::Done(
-                id,
-                Answer::Validated(Validity::Breaks(vec!["/a \"b\"\n: no".into(), "".into()])),
-            ),
-            Input::Progress(id, Progress::Network("example.org".into())),
-            hook(HookEnd::Exited(2)),
-            hook(HookEnd::Failed("it \"went\" wrong".into())),
-            Input::Sent(usize::MAX),
-            Input::WriteFailed,
-        ];
-        inputs.extend(CATEGORIES.map(|category| failed(category, Some(500))));
-        inputs.extend(STOPS.map(|(_, stop)| delta(Delta::Stop(stop))));
-        for verdict in [Verdict::Passed, Verdict::Failed] {
-            inputs.push(Input::Done(id, Answer::Persisted(verdict)));
-            inputs.push(Input::Done(id, Answer::Stored(verdict)));
-            inputs.push(Input::Done(id, Answer::Flushed(verdict)));
-            inputs.push(Input::Done(id, Answer::Vetted(verdict)));
-        }
-        inputs
-    }
-
-    #[test]
-    fn every_input_reads_back_as_it_was_written() {
-        for input in inputs() {
-            let line = write(&input).expect("no input of the stream");
-            assert!(!line.contains('\n'), "{line}");
-            assert_eq!(read(&line), Ok(input), "{line}");
-        }
-        for input in [Input::Bytes(b"{}"), Input::Eof, Input::Tick] {
-            assert_eq!(write(&input), None);
-        }
-    }
-
-    #[test]
-    fn what_is_no_input_is_a_fault() {
-        for (line, fault) in [
-            ("", "a word is missing"),
-            ("wait", "an unknown kind of input"),
-            ("write_failed now", "more than the input"),
-            ("command sing", "an unknown command"),
-            ("command prompt hello", "a text is missing"),
-            ("command prompt \"hello", "a text is missing"),
-            ("command prompt \"\\q\"", "a text is no JSON string"),
-            ("command prompt \"\\ud800\"", "a text is no JSON string"),
-            ("command shutdown 256", "a number is missing"),
-            ("progress 1 shout \"a\"", "an unknown delta"),
-            ("progress 1 stop now", "an unknown stop reason"),
-            ("done x model finished", "a number is missing"),
-            ("done 1 tool", "a word is missing"),
-            ("done 1 tool maybe", "a tool ends `ok` or `error`"),
-            ("done 1 song passed", "an unknown answer"),
-            ("done 1 hook passed", "a hook ends `exited` or `failed`"),
-            ("done 1 hook exited 256", "a number is missing"),
-            ("done 1 hook failed", "a text is missing"),
-            ("done 1 vetted", "a word is missing"),
-            (
-                "done 1 validated well",
-                "a value `fits`, `breaks` or is `unknown`",
-            ),
-            ("done 1 validated breaks x", "a text is missing"),
-            ("done 1 vetted well", "a verdict is `passed` or `failed`"),
-            (
-                "done 1 model stopped",
-                "a model request ends `finished` or `failed`",
-            ),
-            (
-                "done 1 model failed badly - \"a\"",
-                "an unknown error category",
-            ),
-        ] {
-            assert_eq!(read(line), Err(LogFault(fault)), "{line}");
-        }
-    }
 }

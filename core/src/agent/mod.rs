@@ -18,6 +18,7 @@
 //!            +------------- result, [flush] ------+
 //! ```
 
+mod callbacks;
 mod catalog;
 mod config;
 mod context_usage;
@@ -66,6 +67,7 @@ use journal::Journal;
 use questions::Question;
 use queue::Queue;
 use requests::Waiter;
+use shared::Initializing;
 use tasks::Tasks;
 use turns::Turn;
 
@@ -100,6 +102,10 @@ pub struct AgentSession {
     flushing: Option<EffectId>,
     state: SessionState,
     handshake: Handshake,
+    /// An `initialize` that is being applied.
+    initializing: Option<Initializing>,
+    /// Whether the host wants the next prompt to be suggested after each turn.
+    prompt_suggestions: bool,
     stage: Stage,
     books: ExitBooks,
     unsent: usize,
@@ -196,6 +202,8 @@ impl AgentSession {
             flushing: None,
             state: SessionState::Idle,
             handshake: Handshake::Untouched,
+            initializing: None,
+            prompt_suggestions: false,
             stage: Stage::Open,
             books: ExitBooks::default(),
             unsent: 0,
@@ -360,7 +368,9 @@ impl AgentSession {
             Answer::Model(outcome) => self.model_done(outcome),
             Answer::Tool(outcome) => self.tool_done(id, outcome),
             Answer::Task(outcome) => self.task_done(id, outcome),
-            Answer::Hook(report) => self.hook_done(id, report),
+            Answer::Hook(report) => self.hook_done(id, &report),
+            Answer::Matched(results) => self.matched(id, results),
+            Answer::SchemaRead(read) => self.schema_read(id, read),
             Answer::Persisted(Verdict::Passed) => {}
             Answer::Persisted(Verdict::Failed) => {
                 self.warn(
@@ -411,6 +421,7 @@ impl AgentSession {
             self.take(read);
         }
         if matches!(self.stage, Stage::Open) {
+            self.give_up_initialize();
             self.stage = Stage::Ended;
             self.close_requests();
         }

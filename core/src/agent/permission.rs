@@ -38,6 +38,11 @@ impl AgentSession {
     /// Begins to decide about a call; gives the loop's next input unless a hook
     /// or a question is waited for.
     pub(super) fn decide(&mut self, place: usize, call: &ToolCall) -> Option<LoopInput> {
+        if self.hooks.matching.is_some() {
+            // Nobody knows yet which hooks are for this tool.
+            self.hooks.undecided.push((place, call.clone()));
+            return None;
+        }
         let occasion = Occasion::Call {
             place,
             call: call.clone(),

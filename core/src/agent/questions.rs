@@ -57,7 +57,7 @@ pub(super) struct Question {
 }
 
 /// Name of the tool that stands for a sandbox (WIRE-PERM-080).
-const NETWORK_TOOL: &str = "SandboxNetworkAccess";
+pub(super) const NETWORK_TOOL: &str = "SandboxNetworkAccess";
 
 /// What a call is told that nobody can be asked about.
 pub(super) const NOBODY: &str = "This call needs permission, and nobody can be asked.";
@@ -242,10 +242,15 @@ impl AgentSession {
     }
 
     fn host_denies(&mut self, question: Question, deny: Deny) {
-        if !deny.interrupt {
-            return self.refuse_question(question, deny.message);
+        if deny.interrupt {
+            self.deny_and_interrupt(question, deny.message);
+        } else {
+            self.refuse_question(question, deny.message);
         }
-        let outcome = self.denial(&question.call, deny.message);
+    }
+
+    fn deny_and_interrupt(&mut self, question: Question, message: String) {
+        let outcome = self.denial(&question.call, message);
         self.withdraw_questions();
         self.back_to_running();
         let first = match question.subject {
@@ -256,8 +261,15 @@ impl AgentSession {
     }
 
     /// The hooks were first (WIRE-PERM-001).
-    fn hooks_rule(&mut self, question: Question, said: Combined) {
-        self.tell_model(said.context);
+    fn hooks_rule(&mut self, question: Question, mut said: Combined) {
+        self.tell_people(HookEvent::PermissionRequest, &said);
+        self.tell_model(core::mem::take(&mut said.context));
+        if said.interrupt
+            && let Decision::Deny(message) = said.decision
+        {
+            return self.deny_and_interrupt(question, message);
+        }
+        self.halt(&said);
         let allowed = match said.decision {
             Decision::Allow(_) => self.hooks_allow(&question, said.updated_input),
             Decision::Deny(reason) if said.failed => Err(format!("{FAILED} {reason}")),

@@ -5,7 +5,7 @@ use super::tasks::{Over, Task};
 use crate::agent_loop::{FinishedBlock, TurnOutcome};
 use crate::hook::HookReport;
 use crate::json::RawJson;
-use crate::model::{ModelFailure, ToolResult, Usage};
+use crate::model::{ModelFailure, StopReason, ToolResult, Usage};
 use crate::schema::Money;
 use crate::schema::outbound::{
     Accounting, AssistantMessage, AssistantRecord, AttachmentImportRejected, ContentBlock,
@@ -167,7 +167,7 @@ pub(super) fn error_of(outcome: TurnOutcome) -> (ErrorSubtype, ResultStop, Strin
                 text,
             )
         }
-        TurnOutcome::Cancelled | TurnOutcome::Done { .. } => {
+        TurnOutcome::Cancelled | TurnOutcome::Halted { .. } | TurnOutcome::Done { .. } => {
             let text = "the turn was cancelled".to_string();
             (ErrorSubtype::DuringExecution, ResultStop::Cancelled, text)
         }
@@ -178,6 +178,7 @@ pub(super) fn error_of(outcome: TurnOutcome) -> (ErrorSubtype, ResultStop, Strin
 pub(super) const fn stop_of(outcome: &TurnOutcome) -> (ResultStop, bool) {
     match outcome {
         TurnOutcome::Done { stop, .. } => (ResultStop::of(*stop), false),
+        TurnOutcome::Halted { .. } => (ResultStop::of(StopReason::EndTurn), false),
         TurnOutcome::Failed(_) => (ResultStop::ProviderError, true),
         TurnOutcome::MaxTurns(_) => (ResultStop::MaxTurns, true),
         TurnOutcome::Budget { .. } => (ResultStop::MaxBudget, true),

@@ -33,6 +33,8 @@ pub(super) struct Waiter {
 pub(super) enum Purpose {
     /// The open question of this group.
     Question(u64),
+    /// This run of a hook.
+    Hook(u64),
 }
 
 /// Why nobody waits any more.
@@ -98,6 +100,7 @@ impl AgentSession {
         }
         match pending.waiter.purpose {
             Purpose::Question(group) => self.question_answered(group, response),
+            Purpose::Hook(run) => self.callback_answered(run, response),
         }
     }
 
@@ -150,6 +153,7 @@ impl AgentSession {
         };
         match pending.waiter.purpose {
             Purpose::Question(group) => self.question_failed(group, text.to_string()),
+            Purpose::Hook(run) => self.callback_failed(run, text),
         }
     }
 }

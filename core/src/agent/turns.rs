@@ -70,15 +70,22 @@ pub(super) const CANCELLED: &str = "Cancelled: the turn was interrupted before t
 impl AgentSession {
     /// Whether a prompt has to wait.
     pub(super) fn is_busy(&self) -> bool {
-        self.turn.is_some() || self.flushing.is_some() || self.hooks_hold_prompts()
+        self.turn.is_some()
+            || self.flushing.is_some()
+            || self.hooks_hold_prompts()
+            || self.is_initializing()
     }
 
     /// Starts the next prompt once nothing runs.
     pub(super) fn next_turn(&mut self) {
-        while !self.is_busy()
-            && matches!(self.stage, Stage::Open | Stage::Ended)
-            && let Some(prompt) = self.queue.pop()
-        {
+        loop {
+            self.fail_unsent_hooks();
+            if self.is_busy() || !matches!(self.stage, Stage::Open | Stage::Ended) {
+                return;
+            }
+            let Some(prompt) = self.queue.pop() else {
+                return;
+            };
             self.begin_turn(prompt);
         }
     }
@@ -368,7 +375,7 @@ impl AgentSession {
         let uuid = Some(turn.prompt_uuid);
         let provider = &self.config.provider;
         let not_stored = turn.store_failed.then(|| NOT_STORED.to_string());
-        let (subtype, stop, error) = match end.outcome {
+        let (subtype, stop, error) = match as_done(end.outcome) {
             TurnOutcome::Done {
                 stop,
                 text,
@@ -398,6 +405,7 @@ impl AgentSession {
             | TurnOutcome::Budget { .. }
             | TurnOutcome::NoStructuredOutput { .. }
             | TurnOutcome::Cancelled
+            | TurnOutcome::Halted { .. }
             | TurnOutcome::Done { .. }) => records::error_of(outcome),
         };
         let errors = match (not_stored, stop) {
@@ -417,5 +425,25 @@ impl AgentSession {
             records::error(provider, subtype, stop, errors, books, uuid),
             report,
         )
+    }
+}
+
+/// What a result says of a turn that a hook ended and that gave no reason.
+const HALTED: &str = "A hook ended this turn.";
+
+/// A turn that a hook ended has ended well; its text is the hook's reason.
+fn as_done(outcome: TurnOutcome) -> TurnOutcome {
+    let TurnOutcome::Halted { reason, structured } = outcome else {
+        return outcome;
+    };
+    let text = if reason.trim().is_empty() {
+        HALTED.to_string()
+    } else {
+        reason
+    };
+    TurnOutcome::Done {
+        stop: StopReason::EndTurn,
+        text,
+        structured,
     }
 }

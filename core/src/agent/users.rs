@@ -59,7 +59,11 @@ impl AgentSession {
 
     fn user(&mut self, user: UserRecord) {
         if self.handshake == Handshake::Rejected {
-            let reason = "initialize was rejected; send an initialize without fields first";
+            let reason = if self.config.profile.is_reference() {
+                super::shared::REJECTED
+            } else {
+                "initialize was rejected; send an initialize without fields first"
+            };
             return self.reject(user.uuid, reason.to_string());
         }
         if user.is_replay {

@@ -75,10 +75,11 @@ impl Batch {
         }
     }
 
-    /// Keeps the outcome of a call that runs; it is not settled yet.
+    /// Keeps the outcome of a call that runs, in place of one that is kept; the
+    /// call is not settled yet.
     pub(crate) fn hold(&mut self, place: usize, outcome: ToolOutcome) {
         if let Some(entry) = self.calls.get_mut(place)
-            && matches!(entry.state, State::Running)
+            && matches!(entry.state, State::Running | State::Held(_))
         {
             entry.state = State::Held(outcome);
         }

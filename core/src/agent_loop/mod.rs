@@ -59,7 +59,7 @@ use structured::Structured;
 use tasks::Tasks;
 pub use vocabulary::{FinishedBlock, Kept, LoopInput, Step};
 
-/// What a loop is made of; fixed for its life.
+/// What a loop is made of.
 #[derive(Clone, Debug)]
 pub struct LoopConfig {
     /// System prompt, if any.
@@ -128,6 +128,13 @@ pub enum TurnOutcome {
         /// What was wrong the last time.
         fault: String,
     },
+    /// Somebody wanted no further request ([`LoopInput::Halt`]).
+    Halted {
+        /// Why; may be empty.
+        reason: String,
+        /// The output that was accepted before, where the run asked for one.
+        structured: Option<RawJson>,
+    },
     /// Somebody cancelled it.
     Cancelled,
 }
@@ -164,6 +171,8 @@ pub struct AgentLoop {
     structured: Option<Structured>,
     /// How the turn ends if it may.
     stopping: Option<TurnOutcome>,
+    /// Why the turn ends behind the calls that are open, if it does.
+    halt: Option<String>,
     out: VecDeque<Step>,
 }
 
@@ -190,6 +199,7 @@ impl AgentLoop {
             dropped: Vec::new(),
             structured: None,
             stopping: None,
+            halt: None,
             out: VecDeque::new(),
         }
     }
@@ -231,10 +241,28 @@ impl AgentLoop {
         self.batch.call(place)
     }
 
+    /// The outcome of the call at a place, while it is held back
+    /// ([`LoopInput::Ended`]).
+    #[must_use]
+    pub fn held(&self, place: usize) -> Option<ToolOutcome> {
+        self.batch.held(place)
+    }
+
     /// The tools that are offered.
     #[must_use]
     pub fn tools(&self) -> &[ToolSpec] {
         &self.config.tools
+    }
+
+    /// Replaces the system prompt, from the next request on.
+    pub fn set_system(&mut self, system: Option<Arc<str>>) {
+        self.config.system = system;
+    }
+
+    /// Says whether somebody wants to be asked before a turn ends
+    /// ([`Step::Stopping`]).
+    pub const fn set_asks_before_stop(&mut self, asks: bool) {
+        self.config.asks_before_stop = asks;
     }
 
     /// Checks an input that was made here as one of the model is checked (DEC-18).
@@ -483,6 +511,9 @@ impl AgentLoop {
         self.history.push(Arc::new(Message::ToolResults(results)));
         if self.account.exhausted() {
             self.end(self.budget_spent());
+        } else if let Some(reason) = self.halt.take() {
+            let structured = self.accepted_output();
+            self.end(TurnOutcome::Halted { reason, structured });
         } else if let Some(outcome) = self.output_after_calls() {
             self.end(outcome);
         } else {
@@ -577,6 +608,7 @@ impl AgentLoop {
         self.phase = Phase::Idle;
         self.tasks = Tasks::default();
         self.stopping = None;
+        self.halt = None;
         self.batch = Batch::default();
         self.out.push_back(Step::End(TurnEnd {
             outcome,
@@ -633,6 +665,7 @@ impl Machine for AgentLoop {
             LoopInput::TaskEnded { .. } | LoopInput::TaskStopped { .. } => self.tasks.is_running(),
             LoopInput::Delta(_) | LoopInput::ModelDone(_) => self.phase == Phase::Requesting,
             LoopInput::Stop | LoopInput::GoOn => self.phase == Phase::Stopping,
+            LoopInput::Halt { .. } => self.phase == Phase::Tools,
             LoopInput::Validated { place, .. } => {
                 self.phase == Phase::Tools && self.awaits_validation(*place)
             }
@@ -682,6 +715,7 @@ impl Machine for AgentLoop {
                     self.advance();
                 }
             }
+            LoopInput::Halt { reason } => self.halt = self.halt.take().or(Some(reason)),
             LoopInput::Stop => self.stop(),
             LoopInput::GoOn => self.go_on(),
             LoopInput::Cancel { first, reason } => self.cancel(first, reason),

@@ -285,6 +285,11 @@ impl AgentLoop {
         None
     }
 
+    /// The output that was accepted of this prompt, if there is one.
+    pub(super) fn accepted_output(&self) -> Option<RawJson> {
+        self.structured.as_ref()?.accepted.clone()
+    }
+
     /// The text of the newest answer.
     fn last_text(&self) -> String {
         let newest = self

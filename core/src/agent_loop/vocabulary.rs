@@ -45,7 +45,7 @@ pub enum LoopInput {
         outcome: ToolOutcome,
     },
     /// The call at this place ended, and its result is held back until
-    /// [`LoopInput::Release`]. A turn that is cancelled before has it all the same.
+    /// [`LoopInput::Release`]; a second one replaces it. A turn that is cancelled before has it all the same.
     Ended {
         /// Place of the call in its batch.
         place: usize,
@@ -56,6 +56,12 @@ pub enum LoopInput {
     Release {
         /// Place of the call in its batch.
         place: usize,
+    },
+    /// The turn ends once every call of this answer has settled, for this
+    /// reason, and no further request is made.
+    Halt {
+        /// What the turn's result says; may be empty.
+        reason: String,
     },
     /// Answers [`Step::Stopping`]: the turn ends.
     Stop,

@@ -23,6 +23,16 @@ pub struct Combined {
     pub context: Vec<String>,
     /// Whether one of them wants the turn to go on.
     pub go_on: bool,
+    /// Why the turn is to end behind the step it is at, if one of them wants
+    /// that; the first that does. The text may be empty.
+    pub halt: Option<String>,
+    /// Whether the denial ends the turn at once.
+    pub interrupt: bool,
+    /// What people are to be told, in order.
+    pub notices: Vec<String>,
+    /// What the model is to be told in place of what a tool said: that of the
+    /// last hook that has something.
+    pub result: Option<RawJson>,
 }
 
 /// Collects the answers of hooks that run side by side.
@@ -91,6 +101,7 @@ impl Gather {
             if output.decision.rank() > all.decision.rank() {
                 all.decision = output.decision.clone();
                 all.failed = failed;
+                all.interrupt = output.interrupt;
             }
             if let Some(input) = &output.updated_input {
                 all.updated_input = Some(input.clone());
@@ -100,6 +111,13 @@ impl Gather {
             }
             all.context.extend(output.context.clone());
             all.go_on |= output.go_on;
+            if all.halt.is_none() {
+                all.halt.clone_from(&output.halt);
+            }
+            all.notices.extend(output.notice.clone());
+            if let Some(result) = &output.result {
+                all.result = Some(result.clone());
+            }
         }
         all
     }

@@ -5,6 +5,7 @@
 //! and how the answers of several hooks become one. Who is asked when, and what
 //! follows, is decided by the session.
 
+mod callback;
 mod gather;
 mod output;
 mod report;
@@ -21,6 +22,7 @@ use crate::tool::Environment;
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::time::Duration;
 
 words! {
@@ -94,11 +96,40 @@ pub struct Hook {
     pub event: HookEvent,
     /// The tools it is for.
     pub matcher: Matcher,
+    /// How they are spelled, where that is a pattern: it is resolved again when
+    /// other tools come.
+    pub pattern: Option<Arc<str>>,
     /// How long one run may take.
     pub timeout: Duration,
+    /// The callback of the host that it is; else it is a program of the settings.
+    pub callback: Option<Callback>,
 }
 
-/// The hooks of a session; fixed for its life.
+/// A hook that the host runs when it is asked to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Callback {
+    /// The host's name of it.
+    pub id: Arc<str>,
+    /// Whether its failure about a call that is to be judged is no decision
+    /// instead of a denial (DEC-33).
+    pub failure_passes: bool,
+}
+
+/// Patterns to be held against the names of tools: each is a regular expression
+/// that the whole name has to match, on an engine of linear time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Matching {
+    /// The patterns.
+    pub patterns: Vec<Arc<str>>,
+    /// The names.
+    pub names: Vec<Arc<str>>,
+}
+
+/// What one pattern comes to: the names it matches, or why it is none.
+pub type Matched = Result<BTreeSet<Arc<str>>, String>;
+
+/// The hooks of a session: those of the settings, and behind them the callbacks
+/// of its host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hooks {
     /// All hooks, those of lower layers of settings first. A hook is known by
@@ -111,13 +142,18 @@ pub struct Hooks {
 }
 
 impl Hooks {
-    /// The places of the hooks that are told of this event, in order.
-    pub fn of(&self, event: HookEvent, tool: Option<&str>) -> impl Iterator<Item = usize> {
-        self.list
-            .iter()
-            .enumerate()
-            .filter(move |(_, hook)| hook.event == event && hook.matcher.matches(tool))
-            .map(|(place, _)| place)
+    /// The places of the hooks that are told of this event. Callbacks come first,
+    /// as hooks of the lowest layer: where only one input can count, that of the
+    /// settings does.
+    #[must_use]
+    pub fn of(&self, event: HookEvent, tool: Option<&str>) -> Vec<usize> {
+        let chosen = |(place, hook): (usize, &Hook)| {
+            (hook.event == event && hook.matcher.matches(tool))
+                .then_some((hook.callback.is_none(), place))
+        };
+        let mut places: Vec<_> = self.list.iter().enumerate().filter_map(chosen).collect();
+        places.sort_unstable();
+        places.into_iter().map(|(_, place)| place).collect()
     }
 
     /// Whether there is a hook for this event.

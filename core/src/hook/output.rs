@@ -32,6 +32,10 @@ pub struct HookOutput {
     pub(super) updates: Vec<PermissionUpdate>,
     pub(super) context: Option<String>,
     pub(super) go_on: bool,
+    pub(super) halt: Option<String>,
+    pub(super) interrupt: bool,
+    pub(super) notice: Option<String>,
+    pub(super) result: Option<RawJson>,
 }
 
 /// What a hook, or several together, want.
@@ -63,7 +67,7 @@ impl Decision {
 /// Proof that a hook said `allow`. Only reading an answer makes one, so no
 /// failure can turn into it (WIRE-PERM-002).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HookLeave(());
+pub struct HookLeave(pub(super) ());
 
 /// Why a hook has failed (DEC-33). The text is for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,6 +84,8 @@ pub enum HookFault {
     UnknownMember(String),
     /// This member is not what it should be.
     Member(&'static str, &'static str),
+    /// The host's answer has no payload, or one that is no object.
+    NoPayload,
 }
 
 impl fmt::Display for HookFault {
@@ -93,6 +99,7 @@ impl fmt::Display for HookFault {
                 write!(f, "its answer has the unknown member {name:?}")
             }
             Self::Member(name, expected) => write!(f, "its {name} is not {expected}"),
+            Self::NoPayload => f.write_str("its answer is no JSON object"),
         }
     }
 }
@@ -132,6 +139,7 @@ impl HookOutput {
             updates: updates(answer)?,
             context: text(answer, "additionalContext")?.filter(|text| !text.trim().is_empty()),
             go_on: go_on(answer)?,
+            ..Self::default()
         })
     }
 
@@ -174,7 +182,7 @@ fn decision(event: HookEvent, answer: Object<'_>, message: String) -> Result<Dec
     })
 }
 
-fn updated_input(answer: Object<'_>) -> Result<Option<RawJson>, HookFault> {
+pub(super) fn updated_input(answer: Object<'_>) -> Result<Option<RawJson>, HookFault> {
     let Some(value) = answer.get("updatedInput") else {
         return Ok(None);
     };
@@ -186,7 +194,7 @@ fn updated_input(answer: Object<'_>) -> Result<Option<RawJson>, HookFault> {
     }
 }
 
-fn updates(answer: Object<'_>) -> Result<Vec<PermissionUpdate>, HookFault> {
+pub(super) fn updates(answer: Object<'_>) -> Result<Vec<PermissionUpdate>, HookFault> {
     let Some(list) = answer.get("updatedPermissions") else {
         return Ok(Vec::new());
     };

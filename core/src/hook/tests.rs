@@ -3,7 +3,6 @@
 use super::*;
 use alloc::string::ToString as _;
 use alloc::vec;
-use alloc::vec::Vec;
 
 fn parse(event: HookEvent, printed: &str) -> Result<HookOutput, HookFault> {
     HookOutput::parse(event, printed)
@@ -159,7 +158,9 @@ fn hooks_are_chosen_by_event_and_tool() {
     let hook = |event, matcher| Hook {
         event,
         matcher,
+        pattern: None,
         timeout: Duration::from_secs(1),
+        callback: None,
     };
     let some = Matcher::Tools(["Write".into(), "Edit".into()].into());
     let hooks = Hooks {
@@ -171,7 +172,7 @@ fn hooks_are_chosen_by_event_and_tool() {
         .into(),
         ..Hooks::default()
     };
-    let of = |event, tool| hooks.of(event, tool).collect::<Vec<_>>();
+    let of = |event, tool| hooks.of(event, tool);
     assert_eq!(of(HookEvent::PreToolUse, Some("Write")), vec![0, 1]);
     assert_eq!(of(HookEvent::PreToolUse, Some("NotWrite")), vec![1]);
     assert_eq!(of(HookEvent::Stop, None), vec![2]);

@@ -6,8 +6,9 @@ mod context;
 mod tests;
 
 pub use catalog::{
-    Account, AgentDescriptor, Command, DiscoveryDocument, Effort, InitializePayload,
-    InitializeSession, ModelDescriptor, NotOneSelected, ProviderDescriptor, ProviderIdentity,
+    Account, AgentDescriptor, Command, DiscoveryDocument, Effort, InitializeApplied,
+    InitializePayload, InitializeSession, ModelDescriptor, NotOneSelected, ProviderDescriptor,
+    ProviderIdentity,
 };
 pub use context::{
     ContextCategory, ContextUsagePayload, GRID_COLUMNS, GRID_ROWS, GridSquare, McpServerStatus,

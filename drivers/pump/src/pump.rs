@@ -390,6 +390,8 @@ impl Pump {
             Request::Store(batch) => self.keeper.store(id, batch),
             Request::FlushRemote => self.answer(id, Answer::Flushed(Verdict::Passed)),
             Request::Validate(validation) => self.workers.schemas.start(id, validation),
+            Request::Match(matching) => self.workers.matchers.start(id, matching),
+            Request::ReadSchema(schema) => self.workers.readers.start(id, schema),
             Request::Vet(copy) => match &self.workers.validator {
                 Some(validator) => validator.start(id, copy),
                 None => self.answer(id, Answer::Vetted(Verdict::Passed)),

@@ -34,6 +34,7 @@ use std::collections::VecDeque;
 use std::thread;
 
 mod brief;
+mod callbacks;
 
 pub use brief::{brief, brief_entries};
 use brief::{brief_effect, brief_input};
@@ -574,7 +575,8 @@ impl Bench {
     pub fn question(&self, call: &str) -> String {
         let records = self.all_records();
         let about = |record: &&Value| {
-            record["type"] == "control_request" && record["request"]["tool_use_id"] == call
+            let request = &record["request"];
+            request["subtype"] == "can_use_tool" && request["tool_use_id"] == call
         };
         let newest = records.iter().rev().find(about);
         newest
@@ -588,7 +590,7 @@ impl Bench {
         let records = self.all_records();
         let asked = records
             .iter()
-            .filter(|record| record["type"] == "control_request");
+            .filter(|record| record["request"]["subtype"] == "can_use_tool");
         asked
             .filter_map(|record| record["request_id"].as_str().map(ToString::to_string))
             .collect()
@@ -688,6 +690,8 @@ pub fn hooked(events: &[HookEvent]) -> Config {
     let hook = |event: &HookEvent| Hook {
         event: *event,
         matcher: Matcher::All,
+        pattern: None,
+        callback: None,
         timeout: Duration::from_secs(60),
     };
     Config {

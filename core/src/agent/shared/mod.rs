@@ -1,5 +1,9 @@
 //! The shared operations, which the profile `reference` installs.
 
+mod initialize;
+
+pub(super) use initialize::{Initializing, REJECTED};
+
 use super::AgentSession;
 use crate::schema::inbound::SharedOperation;
 
@@ -7,6 +11,7 @@ impl AgentSession {
     /// Serves a shared operation.
     pub(super) fn shared_operation(&mut self, id: &str, operation: SharedOperation) {
         match operation {
+            SharedOperation::Initialize(request) => self.initialize_with(id, &request),
             SharedOperation::Interrupt => self.interrupt_turn(Some(id)),
             SharedOperation::GetContextUsage => {
                 let payload = self.context_usage();
@@ -15,8 +20,7 @@ impl AgentSession {
             SharedOperation::McpStatus => {
                 self.answer(id, Some(super::catalog::mcp_status()));
             }
-            SharedOperation::Initialize(_)
-            | SharedOperation::GetSettings
+            SharedOperation::GetSettings
             | SharedOperation::ReloadPlugins
             | SharedOperation::SetPermissionMode { .. }
             | SharedOperation::SetModel { .. }

@@ -8,6 +8,7 @@
 mod control;
 mod environment;
 mod import;
+mod initialize;
 mod shared;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ mod types;
 mod user;
 
 pub use environment::Environment;
+pub use initialize::{HookRegistration, Initialize, UnknownEvent};
 pub use shared::SharedOperation;
 pub use types::{
     ContextKind, ControlRequest, ControlResponse, Import, Inbound, Malformed, Operation,

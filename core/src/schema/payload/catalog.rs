@@ -152,7 +152,23 @@ record! {
         required account: Account,
         required pid: u64,
         optional input_capabilities: Option<Box<InputCapabilities>>,
+        optional hooks_applied: Option<bool>,
+        optional hook_on_failure_supported: Option<bool>,
+        optional mcp_servers_applied: Option<bool>,
+        optional plugins_applied: Option<bool>,
+        optional claude_code_version: Option<String>,
     }
+}
+
+/// What of an `initialize` was applied, whole or not (configuration, "Profiles").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InitializeApplied {
+    /// Every hook that wants to block when it fails.
+    pub hooks: bool,
+    /// Every MCP server.
+    pub mcp_servers: bool,
+    /// Every plugin.
+    pub plugins: bool,
 }
 
 /// What the initialize answer says beside the catalogue.
@@ -219,7 +235,32 @@ impl InitializePayload {
             providers,
             pid: session.pid,
             input_capabilities: session.input_capabilities,
+            hooks_applied: None,
+            hook_on_failure_supported: None,
+            mcp_servers_applied: None,
+            plugins_applied: None,
+            claude_code_version: None,
         })
+    }
+
+    /// Lists the agents that a host brings.
+    pub fn set_agents(&mut self, agents: Vec<AgentDescriptor>) {
+        self.agents = agents;
+    }
+
+    /// Their names.
+    #[must_use]
+    pub fn agent_names(&self) -> Vec<String> {
+        self.agents.iter().map(|agent| agent.name.clone()).collect()
+    }
+
+    /// Tells what was applied, as existing hosts look for it.
+    pub fn apply(&mut self, applied: InitializeApplied, version: Option<String>) {
+        self.hooks_applied = Some(applied.hooks);
+        self.hook_on_failure_supported = Some(true);
+        self.mcp_servers_applied = Some(applied.mcp_servers);
+        self.plugins_applied = Some(applied.plugins);
+        self.claude_code_version = version;
     }
 }
 

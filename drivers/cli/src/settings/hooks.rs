@@ -41,8 +41,13 @@ impl Loaded {
             }
             list.push(Hook {
                 event: value.event,
+                pattern: match &matcher {
+                    Matcher::All => None,
+                    Matcher::Tools(_) => Some(value.matcher.as_str().into()),
+                },
                 matcher,
                 timeout: command.timeout(),
+                callback: None,
             });
             commands.push(command);
         }

@@ -5,6 +5,7 @@ mod demo;
 mod discovery;
 mod endings;
 mod home;
+mod hook_callbacks;
 mod hooks;
 mod hosted;
 mod interactive;

@@ -70,6 +70,8 @@ const fn request_kind(request: &Request) -> &'static str {
         Request::FlushRemote => "flush",
         Request::Vet(_) => "vet",
         Request::Validate(_) => "validate",
+        Request::Match(_) => "match",
+        Request::ReadSchema(_) => "read_schema",
     }
 }
 
@@ -85,6 +87,8 @@ const fn answer_kind(answer: &Answer) -> (&'static str, bool) {
         Answer::Flushed(verdict) => ("flush", matches!(verdict, Verdict::Passed)),
         Answer::Vetted(verdict) => ("vet", matches!(verdict, Verdict::Passed)),
         Answer::Validated(validity) => ("validate", matches!(validity, Validity::Fits)),
+        Answer::Matched(_) => ("match", true),
+        Answer::SchemaRead(read) => ("read_schema", read.is_ok()),
     }
 }
 

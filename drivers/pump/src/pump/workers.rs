@@ -11,11 +11,11 @@ use crate::pool::{Body, Lost, Pool, THREADS};
 use crate::schema::{self, Schemas};
 use crate::world::{Persist, Validator};
 use agentx_core::effect::{Answer, EffectId, Verdict};
-use agentx_core::hook::{HookReport, HookRequest};
+use agentx_core::hook::{HookReport, HookRequest, Matched, Matcher, Matching};
 use agentx_core::schema::permission::PermissionUpdate;
-use agentx_core::structured::{Validation, Validity};
+use agentx_core::structured::{OutputSchema, Validation, Validity};
 use agentx_core::tool::{TaskRequest, ToolOutcome, ToolRequest};
-use agentx_tools::Toolbox;
+use agentx_tools::{Toolbox, resolve_matcher};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -42,6 +42,10 @@ pub(super) struct Workers {
     pub(super) validator: Option<Pool<Vec<u8>>>,
     /// Values and their schemas. Nobody waits for one that was given up.
     pub(super) schemas: Pool<Box<Validation>>,
+    /// Patterns of hooks, one set at a time.
+    pub(super) matchers: Pool<Box<Matching>>,
+    /// Schemas that are looked at before anything depends on them.
+    pub(super) readers: Pool<OutputSchema>,
 }
 
 impl Workers {
@@ -91,6 +95,25 @@ impl Workers {
                 )
             }),
             schemas: schemas(post),
+            matchers: Pool::new(
+                1,
+                Box::new(|matching: Box<Matching>, _| Answer::Matched(resolve(&matching))),
+                // Patterns that are left out count as none.
+                |_| Answer::Matched(Vec::new()),
+                Arc::clone(post),
+            ),
+            readers: Pool::new(
+                1,
+                Box::new(|schema: OutputSchema, _| Answer::SchemaRead(schema::check(&schema))),
+                |lost| {
+                    Answer::SchemaRead(Err(match lost {
+                        Lost::Panicked => "reading it failed inside; this is a fault of AgentX",
+                        Lost::NoThread => "it could not be read: no thread",
+                    }
+                    .to_owned()))
+                },
+                Arc::clone(post),
+            ),
             validator: validator.map(|validator| {
                 let validator = Mutex::new(Some(validator));
                 Pool::new(
@@ -108,6 +131,8 @@ impl Workers {
         self.tools.cancel(id);
         self.tasks.cancel(id);
         self.schemas.cancel(id);
+        self.matchers.cancel(id);
+        self.readers.cancel(id);
         self.hooks.cancel(id);
         if let Some(persist) = &self.persist {
             persist.cancel(id);
@@ -189,6 +214,20 @@ fn schemas(post: &Post) -> Pool<Box<Validation>> {
         |_| Answer::Validated(Validity::Unknown),
         Arc::clone(post),
     )
+}
+
+/// Holds each pattern against the names, as settings do.
+fn resolve(matching: &Matching) -> Vec<Matched> {
+    let names = || matching.names.iter();
+    let resolved = matching.patterns.iter().map(|pattern| {
+        Ok(
+            match resolve_matcher(pattern, names().map(|name| &**name))? {
+                Matcher::All => names().cloned().collect(),
+                Matcher::Tools(tools) => tools,
+            },
+        )
+    });
+    resolved.collect()
 }
 
 /// A validator that panicked or refused is not asked again (WIRE-015).

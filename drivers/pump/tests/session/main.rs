@@ -1,6 +1,7 @@
 //! Whole sessions through the pump: its threads, streams and callbacks are
 //! real; a loop without a runtime stands in for a driver.
 
+mod callbacks;
 mod hosts;
 mod models;
 mod outputs;

@@ -16,6 +16,8 @@ pub(super) fn brief_effect(request: &Request) -> String {
         Request::FlushRemote => "flush".to_string(),
         Request::Vet(_) => "vet".to_string(),
         Request::Validate(_) => "validate".to_string(),
+        Request::Match(_) => "match".to_string(),
+        Request::ReadSchema(_) => "read schema".to_string(),
     }
 }
 
@@ -58,7 +60,7 @@ pub(super) fn brief_input(line: &str) -> String {
 }
 
 /// A record in a word or two: `system/init`, `state running`, `assistant text`,
-/// `ask toolu_1`, `cancel`, `ack r1`, `error r1`, `tool_result toolu_1`,
+/// `ask toolu_1`, `callback hook_1`, `cancel`, `ack r1`, `error r1`, `tool_result toolu_1`,
 /// `result success`, or its type.
 #[must_use]
 pub fn brief(record: &Value) -> String {
@@ -77,6 +79,9 @@ pub fn brief(record: &Value) -> String {
             "tool_result {}",
             text(&record["message"]["content"][0]["tool_use_id"])
         ),
+        "control_request" if record["request"]["subtype"] == "hook_callback" => {
+            format!("callback {}", text(&record["request"]["callback_id"]))
+        }
         "control_request" => format!("ask {}", text(&record["request"]["tool_use_id"])),
         "control_cancel_request" => "cancel".to_string(),
         "control_response" => match record["response"]["subtype"].as_str() {

@@ -71,6 +71,10 @@ const NO_LIMITS: &[(&str, &str)] = &[
         "core/src/limits::RECORD_LEVELS",
         "a relation between two limits",
     ),
+    (
+        "core/src/agent/callbacks::ENVELOPE_BYTES",
+        "room that is left for an envelope",
+    ),
     ("tools/src/task::OWNER_ONLY", "permissions"),
     ("core/src/frame::FIRST", "a first size, which grows"),
     ("core/src/link::FIRST_BYTES", "a first size, which grows"),

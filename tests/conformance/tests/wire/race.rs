@@ -506,6 +506,8 @@ fn hooks_of(first: Triple, second: Triple) -> Config {
     let hook = |tool: &str| Hook {
         event: HookEvent::PermissionRequest,
         matcher: Matcher::Tools([tool.into()].into()),
+        pattern: None,
+        callback: None,
         timeout: Duration::from_secs(60),
     };
     let count = |of: Triple| of.iter().filter(|event| event.is_hook()).count();
