@@ -147,7 +147,7 @@ def main(argv):
                     print("%-10s %s %s FAIL it said nothing" % (label, it, client))
                 if trouble:
                     rest = "\n".join(line for line in trouble[0].splitlines() if not LINE.match(line))
-                    print("%s of %s (%s), status %s:\n%s" % (name, client, label, trouble[1], rest[-4000:]))
+                    print("%s of %s (%s), status %s:\n%s" % (name, client, label, trouble[1], rest[-1500:]))
                 if len(set(good)) != len(good):
                     sys.exit("a behaviour of %s has two lines: %s" % (name, good))
                 passed += len(good)

@@ -215,8 +215,14 @@ export async function refused(call, ...named) {
 
 // Processes that this one has started and not yet waited for.
 export function children() {
-  return fs.readdirSync("/proc/self/task").flatMap((task) =>
-    fs.readFileSync(`/proc/self/task/${task}/children`, "utf8").split(" ").filter(Boolean));
+  return fs.readdirSync("/proc/self/task").flatMap((task) => {
+    try {
+      return fs.readFileSync(`/proc/self/task/${task}/children`, "utf8").split(" ").filter(Boolean);
+    } catch {
+      // A thread that has ended meanwhile.
+      return [];
+    }
+  });
 }
 
 export async function main() {

@@ -153,8 +153,12 @@ def children():
     """Processes that this one has started and not yet waited for, the dead among them."""
     found = []
     for task in pathlib.Path("/proc/self/task").iterdir():
-        found += (task / "children").read_text().split()
-    return found
+        try:
+            found += (task / "children").read_text().split()
+        except FileNotFoundError:
+            # A thread that has ended meanwhile.
+            continue
+    return sorted(found)
 
 
 def main():
