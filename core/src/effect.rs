@@ -4,6 +4,7 @@
 //! exactly one answer or one cancellation (law 5). Answers that arrive after a
 //! cancellation are late and ignored; anything else out of place is [`Misuse`].
 
+use crate::checkpoint::{RewindReport, RewindRequest, SeedRequest, Seeding};
 use crate::hook::{HookReport, HookRequest, Matched, Matching};
 use crate::machine::Misuse;
 use crate::model::{Delta, ModelOutcome, ModelRequest};
@@ -54,6 +55,12 @@ pub enum Request {
     /// Look whether a JSON Schema can be used. Answer: [`Answer::SchemaRead`],
     /// within `Limits::validation_timeout`.
     ReadSchema(OutputSchema),
+    /// Put files back that tools changed, or tell what that would change (records,
+    /// `rewind_files`). No tool changes files meanwhile. Answer: [`Answer::Rewound`].
+    Rewind(Box<RewindRequest>),
+    /// Take the version of a file that is on the disk for one that was read
+    /// (records, `seed_read_state`). Answer: [`Answer::Seeded`].
+    Seed(Box<SeedRequest>),
 }
 
 impl Request {
@@ -70,6 +77,8 @@ impl Request {
             Self::Validate(_) => Kind::Validate,
             Self::Match(_) => Kind::Match,
             Self::ReadSchema(_) => Kind::ReadSchema,
+            Self::Rewind(_) => Kind::Rewind,
+            Self::Seed(_) => Kind::Seed,
         }
     }
 }
@@ -137,6 +146,10 @@ pub enum Answer {
     Matched(Vec<Matched>),
     /// Whether the schema can be used; else what is wrong with it and where.
     SchemaRead(Result<(), String>),
+    /// What became of the files; or why none of them could be put back.
+    Rewound(Result<RewindReport, String>),
+    /// Whether the file counts as seen.
+    Seeded(Seeding),
 }
 
 impl Answer {
@@ -153,6 +166,8 @@ impl Answer {
             Self::Validated(_) => Kind::Validate,
             Self::Matched(_) => Kind::Match,
             Self::SchemaRead(_) => Kind::ReadSchema,
+            Self::Rewound(_) => Kind::Rewind,
+            Self::Seeded(_) => Kind::Seed,
         }
     }
 }
@@ -192,6 +207,10 @@ pub enum Kind {
     Match,
     /// A schema to be looked at.
     ReadSchema,
+    /// Files to be put back.
+    Rewind,
+    /// A file to be taken for seen.
+    Seed,
 }
 
 /// Cancelled effects whose late answer may still come, at most.

@@ -182,6 +182,7 @@ extern crate std;
 
 pub mod agent;
 pub mod agent_loop;
+pub mod checkpoint;
 pub mod correlate;
 pub mod effect;
 pub mod frame;

@@ -81,6 +81,14 @@ pub struct Limits {
     /// Output of one call of any other tool, in characters (DEC-34).
     pub tool_output_chars: usize,
 
+    /// Prompts that files can be put back to, the oldest forgotten first. Not of the
+    /// specification.
+    pub checkpoints: usize,
+    /// Paths of files that were put back, in one answer. Not of the specification.
+    pub rewind_list_bytes: usize,
+    /// Files that were not, each told with a reason. Not of the specification.
+    pub rewind_failures: usize,
+
     /// Background tasks that run at once; a call that would be one more is
     /// refused (WIRE-004).
     pub tasks: usize,
@@ -196,6 +204,9 @@ impl Limits {
         reference_record_bytes: 1_000_000,
         shell_output_chars: 30_000,
         tool_output_chars: 100_000,
+        checkpoints: 1_000,
+        rewind_list_bytes: 100_000,
+        rewind_failures: 8,
         tasks: 16,
         untold_tasks: 32,
         task_output_chars: 8_000,

@@ -1,5 +1,6 @@
 //! What a tool is, what it is asked and what it answers.
 
+use crate::checkpoint::Bookkeeping;
 use crate::json::{RawJson, ScanLimits, Scanner};
 pub use crate::schema::inbound::Environment;
 use crate::schema::permission::Behavior;
@@ -96,6 +97,8 @@ pub struct ToolRequest {
     pub directories: Arc<[String]>,
     /// Variables set for tool children by `update_environment_variables` (DEC-22).
     pub environment: Arc<Environment>,
+    /// What is noted of the files it works on.
+    pub bookkeeping: Bookkeeping,
 }
 
 /// A call that is to run on as a background task.

@@ -1,5 +1,6 @@
 //! Telling a blocking body that it is no longer wanted.
 
+use crate::stop::Stop;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::io::{self, PipeReader, PipeWriter, Write as _};
 use std::process::Child;
@@ -65,6 +66,15 @@ impl CancelToken {
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.inner.cancelled.load(Ordering::Acquire)
+    }
+
+    /// Stops what was cancelled. Bodies ask between bounded steps.
+    pub(crate) fn check(&self) -> Result<(), Stop> {
+        if self.is_cancelled() {
+            Err(Stop::Cancelled)
+        } else {
+            Ok(())
+        }
     }
 
     /// Cancels the call and sends SIGKILL to the processes it has, from this very

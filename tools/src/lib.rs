@@ -21,6 +21,7 @@
 //!     access: Access::WorkingDirectories,
 //!     directories: vec!["/tmp".to_owned()].into(),
 //!     environment: Default::default(),
+//!     bookkeeping: Default::default(),
 //! };
 //! assert!(!toolbox.run(&request, &CancelToken::new()).is_error);
 //! ```
@@ -28,7 +29,10 @@
 
 mod body;
 mod cancel;
+mod change;
+mod checkpoint;
 mod command;
+mod count;
 mod environment;
 mod hook;
 mod ignore;
@@ -38,6 +42,8 @@ mod matcher;
 mod place;
 pub mod process;
 mod replace;
+mod rewind;
+mod seen;
 mod spec;
 mod stop;
 mod task;
@@ -50,7 +56,7 @@ mod walk;
 pub use cancel::CancelToken;
 pub use command::{CommandFault, CommandTool, CommandTools};
 pub use hook::{HookCommand, HookCommands};
-pub use limits::{EndingLimits, ToolLimits};
+pub use limits::{CheckpointLimits, EndingLimits, ToolLimits};
 pub use matcher::resolve_matcher;
 pub use spec::builtin_specs;
 pub use task::TaskHooks;

@@ -57,6 +57,33 @@ pub struct ToolLimits {
     pub walk_entries: u64,
     /// Folders below the first that Glob and Grep go down.
     pub walk_depth: usize,
+    /// What is kept to put files back.
+    pub checkpoints: CheckpointLimits,
+}
+
+/// What is kept to put files back to a checkpoint. Past a sum, the oldest
+/// checkpoints are given up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckpointLimits {
+    /// Size of a file whose content is kept, in bytes.
+    pub file_bytes: u64,
+    /// Content of all files and checkpoints together, in bytes.
+    pub kept_bytes: u64,
+    /// Checkpoints with content, each in a file of its own.
+    pub kept_checkpoints: usize,
+    /// Files, counted once for each checkpoint.
+    pub kept_files: usize,
+}
+
+impl Default for CheckpointLimits {
+    fn default() -> Self {
+        Self {
+            file_bytes: 64 << 20,
+            kept_bytes: 256 << 20,
+            kept_checkpoints: 100,
+            kept_files: 4_096,
+        }
+    }
 }
 
 impl Default for ToolLimits {
@@ -85,6 +112,7 @@ impl Default for ToolLimits {
             pattern_bytes: 4_096,
             walk_entries: 200_000,
             walk_depth: 128,
+            checkpoints: CheckpointLimits::default(),
         }
     }
 }
@@ -178,6 +206,19 @@ pub(crate) const BINARY_PROBE_BYTES: usize = 8_192;
 
 /// Names that are tried for the folder of a process's task output files.
 pub(crate) const TASK_FOLDER_NAMES: u32 = 1_000;
+
+/// Files whose last seen version is remembered; the oldest is forgotten.
+pub(crate) const SEEN_FILES: usize = 10_000;
+
+/// Lines on either side that are compared to count those that a change adds and
+/// takes away.
+pub(crate) const DIFF_LINES: u64 = 100_000;
+
+/// Lines added and taken away, together, that are looked for.
+pub(crate) const DIFF_EDITS: usize = 2_000;
+
+/// Names that are tried for a file that is to have none.
+pub(crate) const UNNAMED_ATTEMPTS: u32 = 16;
 
 /// Characters of a path or an input shown in a message.
 pub(crate) const SHOWN_CHARS: usize = 300;

@@ -16,7 +16,7 @@ use crate::limits::{MAX_HOME_FILES, MAX_LINKS, MAX_PATH_BYTES};
 use crate::stop::Stop;
 use crate::text::shown;
 use agentx_core::guard::Guard;
-use agentx_core::tool::{Access, ToolRequest};
+use agentx_core::tool::Access;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::fs::{fstat, open, openat, readlinkat, stat, statat};
 use rustix::io::Errno;
@@ -60,6 +60,8 @@ impl Identity {
 pub(crate) struct Place {
     /// The folders from `/` to `folder`.
     trail: Vec<Identity>,
+    /// Their names, without that of `/`; none of them is a link.
+    folders: Vec<OsString>,
     /// The last folder on the way that exists.
     pub(crate) folder: OwnedFd,
     /// What of the path is not a folder.
@@ -87,6 +89,7 @@ impl Place {
     pub(crate) fn resolve(path: &Path) -> Result<Self, Errno> {
         let mut walk = Walk {
             trail: Vec::new(),
+            folders: Vec::new(),
             folder: open("/", folder_flags(), Mode::empty())?,
             pending: Vec::new(),
             links: 0,
@@ -94,6 +97,13 @@ impl Place {
         walk.trail.push(Identity::of(&fstat(&walk.folder)?));
         walk.push(path.as_os_str().as_bytes());
         walk.run()
+    }
+
+    /// The path without links that led here when it was walked.
+    pub(crate) fn path(&self) -> PathBuf {
+        let mut path = PathBuf::from("/");
+        path.extend(self.folders.iter().chain(self.names()));
+        path
     }
 
     /// Opens the file for reading, if it is a regular one. Never blocks, never
@@ -230,6 +240,7 @@ pub(crate) fn list_flags() -> OFlags {
 /// A path on its way.
 struct Walk {
     trail: Vec<Identity>,
+    folders: Vec<OsString>,
     folder: OwnedFd,
     /// What is still to be walked, the next name last.
     pending: Vec<OsString>,
@@ -279,6 +290,7 @@ impl Walk {
     fn arrive(self, leaf: Leaf) -> Place {
         Place {
             trail: self.trail,
+            folders: self.folders,
             folder: self.folder,
             leaf,
         }
@@ -287,6 +299,7 @@ impl Walk {
     fn descend(&mut self, name: &OsStr) -> Result<(), Errno> {
         let folder = openat(&self.folder, name, folder_flags(), Mode::empty())?;
         self.trail.push(Identity::of(&fstat(&folder)?));
+        self.folders.push(name.to_owned());
         self.folder = folder;
         Ok(())
     }
@@ -294,6 +307,7 @@ impl Walk {
     fn ascend(&mut self) -> Result<(), Errno> {
         if self.trail.len() > 1 {
             self.trail.pop();
+            self.folders.pop();
             let folder = openat(&self.folder, "..", folder_flags(), Mode::empty())?;
             let found = Identity::of(&fstat(&folder)?);
             if self.trail.last() != Some(&found) {
@@ -313,6 +327,7 @@ impl Walk {
         if target.starts_with(b"/") {
             self.folder = open("/", folder_flags(), Mode::empty())?;
             self.trail.truncate(1);
+            self.folders.clear();
         }
         self.push(&target);
         Ok(())
@@ -353,8 +368,13 @@ impl Fence {
     ///
     /// When there is no usable working directory, or when it cannot be told
     /// where `$AGENTX_HOME` lies: then nothing could be kept out of it.
-    pub(crate) fn new(home: &Path, request: &ToolRequest, guard: &Guard) -> Result<Self, Stop> {
-        let base = request.directories.first().map(PathBuf::from);
+    pub(crate) fn new(
+        home: &Path,
+        directories: &[String],
+        access: Access,
+        guard: &Guard,
+    ) -> Result<Self, Stop> {
+        let base = directories.first().map(PathBuf::from);
         let base = base
             .filter(|base| base.is_absolute())
             .ok_or_else(|| Stop::fault("The session has no absolute working directory."))?;
@@ -367,11 +387,10 @@ impl Fence {
             let cause = std::io::Error::from(errno);
             Stop::io("It cannot be told where AGENTX_HOME lies", cause)
         })?;
-        let roots = match request.access {
+        let roots = match access {
             Access::Granted => None,
             Access::WorkingDirectories => {
-                let found = request
-                    .directories
+                let found = directories
                     .iter()
                     .filter_map(|path| stat(path.as_str()).ok());
                 Some(found.map(|stat| Identity::of(&stat)).collect())
@@ -400,9 +419,15 @@ impl Fence {
         if text.contains('\0') {
             return Err(Stop::fault(format!("`{shown}` contains a NUL character.")));
         }
+        self.enter_path(&path, &shown)
+    }
+
+    /// Where an absolute path leads, if the call may go there. `shown` is how it
+    /// looks in messages.
+    pub(crate) fn enter_path(&self, path: &Path, shown: &str) -> Result<Place, Stop> {
         let place =
-            Place::resolve(&path).map_err(|errno| Stop::fault(system_fault(&shown, errno)))?;
-        self.judge(&place, &shown)?;
+            Place::resolve(path).map_err(|errno| Stop::fault(system_fault(shown, errno)))?;
+        self.judge(&place, shown)?;
         Ok(place)
     }
 

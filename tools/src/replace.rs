@@ -5,11 +5,11 @@
 //! allows it. Other hard links keep the old content; access control lists and
 //! extended attributes do not carry over.
 
+use crate::cancel::CancelToken;
 use crate::limits::STEP_BYTES;
 use crate::place::{Identity, system_fault};
 use crate::stop::Stop;
-use crate::toolbox::Call;
-use rustix::fs::{Access, AtFlags, Gid, Mode, OFlags, Stat, Uid};
+use rustix::fs::{Access, AtFlags, Gid, Mode, OFlags, RawMode, Stat, Uid};
 use rustix::fs::{accessat, fchmod, fchown, fstat, mkdirat, openat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
@@ -31,11 +31,34 @@ pub(crate) struct Target<'a> {
     pub(crate) old: Option<&'a Stat>,
     /// Refuse when it is no longer what it was.
     pub(crate) unchanged: bool,
+    /// Whose it is and what they may do, where it does not exist; without them
+    /// it is a new file of this process.
+    pub(crate) rights: Option<Rights>,
+}
+
+/// Whose a file is, and who may do what with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rights {
+    owner: u32,
+    group: u32,
+    bits: u32,
+}
+
+impl Rights {
+    // The type of the mode differs between systems.
+    #[allow(clippy::unnecessary_cast)]
+    pub(crate) const fn of(stat: &Stat) -> Self {
+        Self {
+            owner: stat.st_uid,
+            group: stat.st_gid,
+            bits: stat.st_mode as u32 & 0o7777,
+        }
+    }
 }
 
 impl Target<'_> {
-    /// Gives the file its new content.
-    pub(crate) fn replace(&self, call: &Call<'_>, content: &[u8]) -> Result<(), Stop> {
+    /// Gives the file its new content; tells what it is then.
+    pub(crate) fn replace(&self, cancel: &CancelToken, content: &[u8]) -> Result<Stat, Stop> {
         if self.old.is_some() {
             self.must_be_writable()?;
         }
@@ -43,21 +66,35 @@ impl Target<'_> {
         let mut file = &draft.file;
         let failed = |fault| Stop::io(format_args!("`{}` was not written", self.shown), fault);
         for step in content.chunks(STEP_BYTES) {
-            call.check()?;
+            cancel.check()?;
             file.write_all(step).map_err(failed)?;
         }
-        if let Some(old) = self.old {
-            keep_rights(&draft.file, old).map_err(|errno| failed(errno.into()))?;
+        if let Some(rights) = self.kept_rights() {
+            keep_rights(&draft.file, rights).map_err(|errno| failed(errno.into()))?;
         }
         // Without this a power cut soon after could leave an empty file.
         draft.file.sync_data().map_err(failed)?;
-        call.check()?;
+        let made = fstat(&draft.file).map_err(|errno| failed(errno.into()))?;
+        cancel.check()?;
         if self.unchanged {
             self.must_be_unchanged()?;
         }
         draft
             .take_name(self.name)
+            .map_err(|errno| Stop::fault(system_fault(self.shown, errno)))?;
+        Ok(made)
+    }
+
+    /// Takes the file away.
+    pub(crate) fn remove(&self) -> Result<(), Stop> {
+        self.must_be_writable()?;
+        self.must_be_unchanged()?;
+        unlinkat(self.folder, self.name, AtFlags::empty())
             .map_err(|errno| Stop::fault(system_fault(self.shown, errno)))
+    }
+
+    fn kept_rights(&self) -> Option<Rights> {
+        self.old.map(Rights::of).or(self.rights)
     }
 
     /// Replacing needs no right to write the file itself, but a file that its
@@ -89,7 +126,7 @@ impl Target<'_> {
 
     fn draft(&self) -> Result<Draft<'_>, Stop> {
         // A new file gets what the process's mask leaves.
-        let mode = match self.old {
+        let mode = match self.kept_rights() {
             Some(_) => Mode::RUSR | Mode::WUSR,
             None => Mode::from_raw_mode(0o666),
         };
@@ -131,12 +168,12 @@ fn is_same(old: &Stat, now: &Stat) -> bool {
     version(old) == version(now)
 }
 
-fn keep_rights(file: &File, old: &Stat) -> Result<(), Errno> {
+fn keep_rights(file: &File, old: Rights) -> Result<(), Errno> {
     let made = fstat(file)?;
-    let mut bits = old.st_mode & 0o7777;
-    if (made.st_uid, made.st_gid) != (old.st_uid, old.st_gid) {
-        let owner = Some(Uid::from_raw(old.st_uid));
-        let group = Some(Gid::from_raw(old.st_gid));
+    let mut bits = old.bits;
+    if (made.st_uid, made.st_gid) != (old.owner, old.group) {
+        let owner = Some(Uid::from_raw(old.owner));
+        let group = Some(Gid::from_raw(old.group));
         let kept = fchown(file, owner, group).is_ok();
         if !kept {
             // Under another owner those bits would lend other rights.
@@ -144,7 +181,9 @@ fn keep_rights(file: &File, old: &Stat) -> Result<(), Errno> {
             let _ = fchown(file, None, group);
         }
     }
-    fchmod(file, Mode::from_raw_mode(bits))
+    // The type of the mode differs between systems.
+    #[allow(clippy::unnecessary_cast)]
+    fchmod(file, Mode::from_raw_mode(bits as RawMode))
 }
 
 /// The second file. It is removed again unless it took the name.
@@ -230,8 +269,9 @@ mod tests {
             shown: "f",
             old,
             unchanged,
+            rights: None,
         };
-        target.replace(&call, b"new")
+        target.replace(call.cancel, b"new").map(|_| ())
     }
 
     #[test]

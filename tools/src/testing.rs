@@ -1,7 +1,10 @@
 //! What unit tests of several modules need.
 
 use crate::cancel::CancelToken;
+use crate::checkpoint::Checkpoints;
+use crate::seen::Seen;
 use crate::toolbox::{Call, ToolboxConfig};
+use agentx_core::checkpoint::Bookkeeping;
 use agentx_core::json::RawJson;
 use agentx_core::tool::{Access, ToolCall, ToolRequest};
 use std::collections::BTreeMap;
@@ -19,6 +22,7 @@ pub(crate) fn request(directory: &Path, access: Access) -> ToolRequest {
         access,
         directories: vec![directory.to_str().unwrap().to_owned()].into(),
         environment: Arc::default(),
+        bookkeeping: Bookkeeping::default(),
     }
 }
 
@@ -26,14 +30,19 @@ pub(crate) fn request(directory: &Path, access: Access) -> ToolRequest {
 pub(crate) struct Owned {
     request: ToolRequest,
     config: ToolboxConfig,
+    checkpoints: Checkpoints,
+    seen: Seen,
     pub(crate) cancel: CancelToken,
 }
 
 impl Owned {
     pub(crate) fn new(directory: &Path) -> Self {
+        let config = ToolboxConfig::new("/nonexistent/home", BTreeMap::new());
         Self {
             request: request(directory, Access::Granted),
-            config: ToolboxConfig::new("/nonexistent/home", BTreeMap::new()),
+            checkpoints: Checkpoints::new(directory, &config.limits.checkpoints),
+            seen: Seen::default(),
+            config,
             cancel: CancelToken::new(),
         }
     }
@@ -44,6 +53,8 @@ impl Owned {
             request: &self.request,
             config: &self.config,
             cancel: &self.cancel,
+            checkpoints: &self.checkpoints,
+            seen: &self.seen,
         }
     }
 }

@@ -3,11 +3,15 @@
 //! Whatever is cut here is freed of credentials first: a cut through a literal
 //! would leave a part of it that nobody recognises any more (DEC-30).
 
-use crate::limits::{BINARY_PROBE_BYTES, SHOWN_CHARS};
+use crate::cancel::CancelToken;
+use crate::limits::{BINARY_PROBE_BYTES, SHOWN_CHARS, STEP_BYTES};
+use crate::stop::Stop;
 use crate::task::TaskFile;
 use agentx_core::guard::{Guard, Redactor};
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
 use std::sync::Arc;
 
 /// Characters kept for the note about results that do not fit.
@@ -297,6 +301,29 @@ pub(crate) fn join_results(lines: &[String], notes: &[String], chars: usize) -> 
     }
     all.extend_from_slice(notes);
     all.join("\n")
+}
+
+/// All of a file; `None` when it has more than `limit` bytes.
+pub(crate) fn read_bounded(
+    cancel: &CancelToken,
+    mut file: File,
+    shown: &str,
+    limit: u64,
+) -> Result<Option<Vec<u8>>, Stop> {
+    let mut content = Vec::new();
+    let mut step = vec![0; STEP_BYTES];
+    loop {
+        cancel.check()?;
+        match file.read(&mut step) {
+            Ok(0) => return Ok(Some(content)),
+            Ok(n) => content.extend_from_slice(&step[..n]),
+            Err(fault) if fault.kind() == ErrorKind::Interrupted => {}
+            Err(fault) => return Err(Stop::io(format_args!("`{shown}`"), fault)),
+        }
+        if content.len() as u64 > limit {
+            return Ok(None);
+        }
+    }
 }
 
 /// A path or an input as a message shows it: on one line and bounded, with

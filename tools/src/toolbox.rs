@@ -2,17 +2,21 @@
 
 use crate::body;
 use crate::cancel::CancelToken;
+use crate::checkpoint::Checkpoints;
 use crate::command::CommandTools;
 use crate::hook::{self, HookCommands};
 use crate::limits::{SHOWN_CHARS, ToolLimits};
 use crate::place::Fence;
+use crate::rewind;
+use crate::seen::Seen;
 use crate::spec::builtin_specs;
-use crate::stop::Stop;
+use crate::stop::{CANCELLED, Stop};
 use crate::task::{TaskFolder, TaskHooks, told_path};
 use crate::text::{cut_result, shown};
+use agentx_core::checkpoint::{RewindReport, RewindRequest, SeedRequest, Seeding};
 use agentx_core::guard::Guard;
 use agentx_core::hook::{HookReport, HookRequest};
-use agentx_core::tool::{TaskRequest, ToolContent, ToolOutcome, ToolRequest, ToolSpec};
+use agentx_core::tool::{Access, TaskRequest, ToolContent, ToolOutcome, ToolRequest, ToolSpec};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -102,6 +106,8 @@ impl fmt::Debug for ToolboxConfig {
 pub struct Toolbox {
     config: ToolboxConfig,
     tasks: Arc<TaskFolder>,
+    checkpoints: Arc<Checkpoints>,
+    seen: Arc<Seen>,
 }
 
 impl Toolbox {
@@ -109,7 +115,13 @@ impl Toolbox {
     #[must_use]
     pub fn new(config: ToolboxConfig) -> Self {
         let tasks = Arc::new(TaskFolder::new(&config.temp));
-        Self { config, tasks }
+        let checkpoints = Checkpoints::new(&config.temp, &config.limits.checkpoints);
+        Self {
+            config,
+            tasks,
+            checkpoints: Arc::new(checkpoints),
+            seen: Arc::default(),
+        }
     }
 
     /// Runs one call to its end. Blocks: for a command as long as its time-out,
@@ -180,6 +192,8 @@ impl Toolbox {
             config: &self.config,
             task,
             cancel,
+            checkpoints: &self.checkpoints,
+            seen: &self.seen,
         };
         let text = |answer: Result<String, Stop>| answer.map(ToolOutcome::text);
         let answer = call.check().and_then(|()| match &*request.call.name {
@@ -209,6 +223,50 @@ impl Toolbox {
     pub fn run_hook(&self, request: &HookRequest, cancel: &CancelToken) -> HookReport {
         hook::run(&self.config, request, cancel)
     }
+
+    /// Puts files back that `Write` and `Edit` changed since a checkpoint, as
+    /// their calls' [`Bookkeeping`](agentx_core::checkpoint::Bookkeeping) noted it:
+    /// content and, where a file is gone, its permissions; a file that did not
+    /// exist is removed. Blocks as long as the file system takes; after `cancel`
+    /// the files that are left stay as they are, and say so.
+    ///
+    /// # Errors
+    ///
+    /// Why no file at all can be put back. What cannot be done to one file is in
+    /// the report.
+    pub fn rewind(
+        &self,
+        request: &RewindRequest,
+        cancel: &CancelToken,
+    ) -> Result<RewindReport, String> {
+        rewind::run(&self.config, &mut self.checkpoints.lock(), request, cancel)
+    }
+
+    /// Takes the version of a file that is on the disk for one that the model has
+    /// seen, unless it was modified later than the host says.
+    #[must_use]
+    pub fn seed(&self, request: &SeedRequest) -> Seeding {
+        match self.seed_place(request) {
+            Ok(true) => Seeding::Seeded,
+            Ok(false) => Seeding::Newer,
+            Err(Stop::Fault(text)) => {
+                Seeding::Refused(self.config.guard.redact(&text).into_owned())
+            }
+            Err(Stop::Cancelled) => Seeding::Refused(CANCELLED.to_owned()),
+        }
+    }
+
+    fn seed_place(&self, request: &SeedRequest) -> Result<bool, Stop> {
+        let guard = &self.config.guard;
+        let shown = shown(&request.path, guard);
+        // It is the host that asks, about a file that it may know of anyway.
+        let access = Access::Granted;
+        let fence = Fence::new(&self.config.home, &request.directories, access, guard)?;
+        let place = fence.enter(&request.path)?;
+        let (_, stat) = place.open_file().map_err(|fault| fault.told(&shown))?;
+        fence.judge_file(&stat, &shown)?;
+        Ok(self.seen.seed(&place.path(), &stat, request.mtime_ms))
+    }
 }
 
 /// What the output file of a task ends with: why it failed, or that it did not.
@@ -229,21 +287,24 @@ pub(crate) struct Call<'a> {
     /// For a call that is a background task.
     pub(crate) task: Option<TaskHooks<'a>>,
     pub(crate) cancel: &'a CancelToken,
+    pub(crate) checkpoints: &'a Checkpoints,
+    pub(crate) seen: &'a Seen,
 }
 
 impl Call<'_> {
     /// Stops a cancelled call. Bodies ask between bounded steps.
     pub(crate) fn check(&self) -> Result<(), Stop> {
-        if self.cancel.is_cancelled() {
-            Err(Stop::Cancelled)
-        } else {
-            Ok(())
-        }
+        self.cancel.check()
     }
 
     /// Where this call may go.
     pub(crate) fn fence(&self) -> Result<Fence, Stop> {
-        Fence::new(&self.config.home, self.request, self.guard())
+        Fence::new(
+            &self.config.home,
+            &self.request.directories,
+            self.request.access,
+            self.guard(),
+        )
     }
 
     pub(crate) const fn limits(&self) -> &ToolLimits {

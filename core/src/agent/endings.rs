@@ -97,6 +97,7 @@ impl AgentSession {
     fn settle_everything(&mut self, status: u8, fault: Option<Fault>) {
         self.stage = Stage::Closing(status);
         self.fault = fault;
+        self.stop_files();
         self.withdraw_questions();
         if self.turn.is_none() {
             self.cancel_submission(NEVER_RAN);
@@ -161,6 +162,7 @@ impl AgentSession {
         while self.queue.pop().is_some() {}
         self.flushing = None;
         self.forget_hooks();
+        self.stop_files();
         // What is being stored is stored; the next run may need it.
         let open = self.effects.iter().filter(|(_, kind)| *kind != Kind::Store);
         let open: Vec<_> = open.map(|(id, _)| id).collect();

@@ -16,11 +16,15 @@
 //! done 5 validated fits             done 5 validated breaks "/a: is no number"
 //! done 6 matched tools 2 "Edit" "Write" fault "not a regular expression"
 //! done 7 schema usable              done 7 schema unusable "at /type: …"
+//! done 8 rewound done 2 5 1 "/a" "why"
+//! done 8 rewound refused "why"      done 9 seeded seen
 //! done 5 hook exited 0 "answer" "out" "err"
 //! done 5 hook failed "why" "answer" "out" "err"
 //! network 2 "example.org"
 //! sent 120                          write_failed
 //! ```
+
+mod files;
 
 use super::{Command, Input};
 use crate::effect::{Answer, EffectId, Progress, Verdict};
@@ -147,6 +151,8 @@ fn write_answer(line: Line, answer: &Answer) -> Line {
         Answer::Stored(verdict) => line.word("stored").verdict(*verdict),
         Answer::Flushed(verdict) => line.word("flushed").verdict(*verdict),
         Answer::Vetted(verdict) => line.word("vetted").verdict(*verdict),
+        Answer::Rewound(rewound) => files::write_rewound(line.word("rewound"), rewound),
+        Answer::Seeded(seeding) => files::write_seeded(line.word("seeded"), seeding),
         Answer::Validated(Validity::Fits) => line.word("validated fits"),
         Answer::Validated(Validity::Unknown) => line.word("validated unknown"),
         Answer::Validated(Validity::Breaks(faults)) => {
@@ -320,6 +326,8 @@ fn read_answer(words: &mut Words<'_>) -> Result<Answer, LogFault> {
             "unusable" => Err(words.text()?),
             _ => return Err(LogFault("a schema is `usable` or `unusable`")),
         }),
+        "rewound" => Answer::Rewound(files::read_rewound(words)?),
+        "seeded" => Answer::Seeded(files::read_seeded(words)?),
         _ => return Err(LogFault("an unknown answer")),
     })
 }

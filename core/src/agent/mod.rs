@@ -67,7 +67,7 @@ use journal::Journal;
 use questions::Question;
 use queue::Queue;
 use requests::Waiter;
-use shared::Initializing;
+use shared::{Files, Initializing};
 use tasks::Tasks;
 use turns::Turn;
 
@@ -94,6 +94,8 @@ pub struct AgentSession {
     turn: Option<Turn>,
     /// Background tasks of the turn.
     tasks: Tasks,
+    /// Checkpoints, and operations on files.
+    files: Files,
     /// What goes to the session store, where there is one.
     journal: Option<Journal>,
     /// Why the input cannot be read on, until that is told.
@@ -197,6 +199,7 @@ impl AgentSession {
             context_uuids: VecDeque::new(),
             turn: None,
             tasks: Tasks::default(),
+            files: Files::default(),
             journal: None,
             fault: None,
             flushing: None,
@@ -379,6 +382,8 @@ impl AgentSession {
             }
             Answer::Stored(verdict) => self.stored(id, verdict),
             Answer::Flushed(verdict) => self.flushed(id, verdict),
+            Answer::Rewound(rewound) => self.rewound(id, rewound),
+            Answer::Seeded(seeding) => self.seeded(id, seeding),
             Answer::Validated(validity) => self.submission_checked(id, validity),
             Answer::Vetted(Verdict::Passed) => {
                 if let Some(record) = self.link.vetted() {

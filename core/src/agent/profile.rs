@@ -45,6 +45,8 @@ pub struct Reference {
     pub await_initialize: bool,
     /// MCP servers that the host owns, by name, as the command line lists them.
     pub sdk_servers: Vec<Arc<str>>,
+    /// Whether what tools change is kept, so that a host can have it put back.
+    pub file_checkpoints: bool,
 }
 
 impl Default for Reference {
@@ -56,6 +58,7 @@ impl Default for Reference {
             may_bypass_permissions: false,
             await_initialize: false,
             sdk_servers: Vec::new(),
+            file_checkpoints: true,
         }
     }
 }

@@ -74,6 +74,7 @@ impl AgentSession {
             || self.flushing.is_some()
             || self.hooks_hold_prompts()
             || self.is_initializing()
+            || self.files_hold_prompts()
     }
 
     /// Starts the next prompt once nothing runs.
@@ -101,6 +102,7 @@ impl AgentSession {
 
     /// Runs a prompt that nobody has refused.
     pub(super) fn run_prompt(&mut self, prompt: Prompt) {
+        self.set_checkpoint(&prompt.uuid);
         self.turn = Some(Turn {
             prompt_uuid: Arc::clone(&prompt.uuid),
             began: self.now,
@@ -214,6 +216,7 @@ impl AgentSession {
             access,
             directories: self.policy.directories().map(ToString::to_string).collect(),
             environment: Arc::clone(&self.environment),
+            bookkeeping: self.bookkeeping(),
         };
         if background.is_some_and(|background| background.holds(&request.call.input)) {
             return self.start_task(place, request);

@@ -14,7 +14,9 @@
 use super::declare::{Json as _, Member, Presence, Shape, Spelling};
 use super::inbound;
 use super::outbound::Outbound;
-use super::payload::{ContextUsagePayload, InitializePayload, McpStatusPayload};
+use super::payload::{
+    ContextUsagePayload, InitializePayload, McpStatusPayload, RewindFilesPayload,
+};
 use super::permission::PermissionAnswer;
 use crate::json::Writer;
 use alloc::format;
@@ -28,10 +30,11 @@ mod tests;
 pub const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// Payloads of successful answers, by operation.
-const ANSWERS: [(&str, Shape); 4] = [
+const ANSWERS: [(&str, Shape); 5] = [
     ("initialize", InitializePayload::SHAPE),
     ("get_context_usage", ContextUsagePayload::SHAPE),
     ("mcp_status", McpStatusPayload::SHAPE),
+    ("rewind_files", RewindFilesPayload::SHAPE),
     ("can_use_tool", PermissionAnswer::SHAPE),
 ];
 

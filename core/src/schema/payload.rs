@@ -2,6 +2,7 @@
 
 mod catalog;
 mod context;
+mod files;
 #[cfg(test)]
 mod tests;
 
@@ -14,3 +15,4 @@ pub use context::{
     ContextCategory, ContextUsagePayload, GRID_COLUMNS, GRID_ROWS, GridSquare, McpServerStatus,
     McpStatusPayload,
 };
+pub use files::RewindFilesPayload;

@@ -79,6 +79,7 @@ impl Hosted {
             may_bypass_permissions: asked.allow_bypass,
             await_initialize: asked.await_initialize,
             sdk_servers: servers.in_host,
+            file_checkpoints: file_checkpoints(env::var_os(FILE_CHECKPOINTS).as_deref()),
             ..Reference::default()
         });
         Ok(Self {
@@ -184,6 +185,15 @@ fn state_records(variable: impl Fn(&'static str) -> Option<OsString>) -> StateRe
     } else {
         StateRecords::Plain
     }
+}
+
+/// The variable by which hosts ask for checkpoints of files.
+const FILE_CHECKPOINTS: &str = "CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING";
+
+/// Whether files can be put back: unless the host says that it does not want it.
+fn file_checkpoints(value: Option<&OsStr>) -> bool {
+    let told = value.filter(|value| !value.to_string_lossy().trim().is_empty());
+    told.is_none() || says_yes(told)
 }
 
 fn says_yes(value: Option<&OsStr>) -> bool {

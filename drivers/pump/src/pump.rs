@@ -392,6 +392,8 @@ impl Pump {
             Request::Validate(validation) => self.workers.schemas.start(id, validation),
             Request::Match(matching) => self.workers.matchers.start(id, matching),
             Request::ReadSchema(schema) => self.workers.readers.start(id, schema),
+            Request::Rewind(request) => self.workers.rewinds.start(id, request),
+            Request::Seed(request) => self.workers.seeds.start(id, request),
             Request::Vet(copy) => match &self.workers.validator {
                 Some(validator) => validator.start(id, copy),
                 None => self.answer(id, Answer::Vetted(Verdict::Passed)),

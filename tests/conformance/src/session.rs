@@ -35,6 +35,7 @@ use std::thread;
 
 mod brief;
 mod callbacks;
+mod files;
 
 pub use brief::{brief, brief_entries};
 use brief::{brief_effect, brief_input};

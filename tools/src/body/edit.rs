@@ -3,16 +3,15 @@
 //! Works on bytes, so a file that is not all UTF-8 keeps what it has. Line ends
 //! are part of the text: in a file with CRLF, `old_string` must have them too.
 
+use crate::change::Change;
 use crate::input::EditInput;
-use crate::limits::STEP_BYTES;
 use crate::place::Leaf;
 use crate::replace::Target;
 use crate::stop::Stop;
-use crate::text::{is_binary, shown};
+use crate::text::{is_binary, read_bounded, shown};
 use crate::toolbox::Call;
 use memchr::memmem::{Finder, find_iter};
 use std::fs::File;
-use std::io::{ErrorKind, Read as _};
 
 pub(crate) fn run(call: &Call<'_>) -> Result<String, Stop> {
     let input = EditInput::parse(&call.request.call.input, call.guard())?;
@@ -32,7 +31,7 @@ pub(crate) fn run(call: &Call<'_>) -> Result<String, Stop> {
     let Leaf::File { name, .. } = &place.leaf else {
         return Err(Stop::fault(format!("`{shown}` is not a file.")));
     };
-    let text = read_bounded(call, file, &shown)?;
+    let text = read(call, file, &shown)?;
     if is_binary(&text) {
         return Err(Stop::fault(format!("`{shown}` is a binary file.")));
     }
@@ -44,8 +43,12 @@ pub(crate) fn run(call: &Call<'_>) -> Result<String, Stop> {
         shown: &shown,
         old: Some(&stat),
         unchanged: true,
+        rights: None,
     };
-    target.replace(call, &edited)?;
+    let mut change = Change::of(call, &place);
+    change.replaces(&text, &stat);
+    let made = target.replace(call.cancel, &edited)?;
+    change.done(&edited, &made);
     let first = places.first().copied().unwrap_or_default();
     let line = memchr::memchr_iter(b'\n', &text[..first]).count() + 1;
     Ok(match places.len() {
@@ -54,23 +57,13 @@ pub(crate) fn run(call: &Call<'_>) -> Result<String, Stop> {
     })
 }
 
-fn read_bounded(call: &Call<'_>, mut file: File, shown: &str) -> Result<Vec<u8>, Stop> {
+fn read(call: &Call<'_>, file: File, shown: &str) -> Result<Vec<u8>, Stop> {
     let limit = call.limits().edit_bytes;
-    let mut text = Vec::new();
-    let mut step = vec![0; STEP_BYTES];
-    loop {
-        call.check()?;
-        match file.read(&mut step) {
-            Ok(0) => return Ok(text),
-            Ok(n) => text.extend_from_slice(&step[..n]),
-            Err(fault) if fault.kind() == ErrorKind::Interrupted => {}
-            Err(fault) => return Err(Stop::io(format_args!("`{shown}`"), fault)),
-        }
-        if text.len() as u64 > limit {
-            let text = format!("`{shown}` is larger than the {limit} bytes that Edit takes.");
-            return Err(Stop::fault(text));
-        }
-    }
+    read_bounded(call.cancel, file, shown, limit)?.ok_or_else(|| {
+        Stop::fault(format!(
+            "`{shown}` is larger than the {limit} bytes that Edit takes."
+        ))
+    })
 }
 
 /// Where the old text stands, without overlaps: once, or as often as may be.

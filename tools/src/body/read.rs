@@ -42,7 +42,11 @@ pub(crate) fn run(call: &Call<'_>) -> Result<String, Stop> {
         more: false,
     };
     let scanned = scan(call, file, &shown, &mut page)?;
-    page.answer(&shown, scanned)
+    let answer = page.answer(&shown, scanned)?;
+    if call.request.bookkeeping.reads {
+        call.seen.note(&place.path(), &stat);
+    }
+    Ok(answer)
 }
 
 /// How far a file was read.

@@ -28,7 +28,8 @@ impl World {
 
     fn fence(&self, access: Access) -> Fence {
         let request = testing::request(&self.path("work"), access);
-        Fence::new(&self.path("home"), &request, &Guard::default()).unwrap()
+        let home = self.path("home");
+        Fence::new(&home, &request.directories, access, &Guard::default()).unwrap()
     }
 
     fn bound(&self, path: &str) -> Result<Place, String> {

@@ -9,6 +9,7 @@ mod grep;
 mod hooks;
 mod process;
 mod read;
+mod rewind;
 mod secrets;
 mod tasks;
 mod time;

@@ -1,5 +1,6 @@
 //! A working directory, a folder outside it and a home with a secret.
 
+use agentx_core::checkpoint::Bookkeeping;
 use agentx_core::json::RawJson;
 use agentx_core::tool::{Access, Environment, ToolCall, ToolContent, ToolOutcome, ToolRequest};
 use agentx_tools::{CancelToken, Toolbox, ToolboxConfig};
@@ -75,6 +76,7 @@ impl World {
             access: self.access,
             directories: vec![self.beside("work").to_str().unwrap().to_owned()].into(),
             environment: self.environment.clone().into(),
+            bookkeeping: Bookkeeping::default(),
         }
     }
 

@@ -1,7 +1,9 @@
 //! The shared operations, which the profile `reference` installs.
 
+mod files;
 mod initialize;
 
+pub(super) use files::Files;
 pub(super) use initialize::{Initializing, REJECTED};
 
 use super::AgentSession;
@@ -20,16 +22,21 @@ impl AgentSession {
             SharedOperation::McpStatus => {
                 self.answer(id, Some(super::catalog::mcp_status()));
             }
+            SharedOperation::RewindFiles {
+                user_message_id,
+                dry_run,
+            } => self.rewind_files(id, &user_message_id, dry_run),
+            SharedOperation::SeedReadState { path, mtime } => {
+                self.seed_read_state(id, path, mtime);
+            }
             SharedOperation::GetSettings
             | SharedOperation::ReloadPlugins
             | SharedOperation::SetPermissionMode { .. }
             | SharedOperation::SetModel { .. }
             | SharedOperation::SetMaxThinkingTokens { .. }
-            | SharedOperation::RewindFiles { .. }
             | SharedOperation::CancelAsyncMessage { .. }
             | SharedOperation::StopTask { .. }
             | SharedOperation::ApplyFlagSettings { .. }
-            | SharedOperation::SeedReadState { .. }
             | SharedOperation::McpReconnect { .. }
             | SharedOperation::McpToggle { .. }
             | SharedOperation::McpSetServers { .. }

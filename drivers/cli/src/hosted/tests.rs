@@ -127,6 +127,22 @@ fn variables_of_the_host_choose_the_state_records() {
     }
 }
 
+#[test]
+fn checkpoints_of_files_are_kept_unless_the_host_says_no() {
+    for (value, expected) in [
+        (None, true),
+        (Some(""), true),
+        (Some("true"), true),
+        (Some("1"), true),
+        (Some("false"), false),
+        (Some(" 0 "), false),
+        (Some("off"), false),
+    ] {
+        let value = value.map(OsStr::new);
+        assert_eq!(file_checkpoints(value), expected, "{value:?}");
+    }
+}
+
 fn servers(configs: &[&str]) -> Result<Servers, String> {
     let configs = configs
         .iter()

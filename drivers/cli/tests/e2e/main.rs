@@ -14,6 +14,7 @@ mod logs;
 mod one_shot;
 mod persistence;
 mod providers;
+mod rewind;
 mod schema;
 mod secrets;
 mod server;

@@ -1,4 +1,5 @@
 use super::*;
+use agentx_core::checkpoint::Bookkeeping;
 use agentx_core::json::RawJson;
 use agentx_core::tool::{Access, ToolCall, ToolOutcome, ToolRequest};
 use std::sync::Barrier;
@@ -18,6 +19,7 @@ fn request(name: &str) -> Box<ToolRequest> {
         access: Access::Granted,
         directories: [].into(),
         environment: Arc::default(),
+        bookkeeping: Bookkeeping::default(),
     })
 }
 

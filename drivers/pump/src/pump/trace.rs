@@ -2,6 +2,7 @@
 //! model, a tool or a provider said, for that may hold anything.
 
 use agentx_core::agent::{Command, Input, Output};
+use agentx_core::checkpoint::Seeding;
 use agentx_core::effect::{Answer, Progress, Reply, Request, Verdict};
 use agentx_core::model::{Delta, ModelOutcome};
 use agentx_core::structured::Validity;
@@ -72,6 +73,8 @@ const fn request_kind(request: &Request) -> &'static str {
         Request::Validate(_) => "validate",
         Request::Match(_) => "match",
         Request::ReadSchema(_) => "read_schema",
+        Request::Rewind(_) => "rewind",
+        Request::Seed(_) => "seed",
     }
 }
 
@@ -89,6 +92,8 @@ const fn answer_kind(answer: &Answer) -> (&'static str, bool) {
         Answer::Validated(validity) => ("validate", matches!(validity, Validity::Fits)),
         Answer::Matched(_) => ("match", true),
         Answer::SchemaRead(read) => ("read_schema", read.is_ok()),
+        Answer::Rewound(rewound) => ("rewind", rewound.is_ok()),
+        Answer::Seeded(seeding) => ("seed", !matches!(seeding, Seeding::Refused(_))),
     }
 }
 

@@ -10,6 +10,7 @@ use crate::contain::contained;
 use crate::pool::{Body, Lost, Pool, THREADS};
 use crate::schema::{self, Schemas};
 use crate::world::{Persist, Validator};
+use agentx_core::checkpoint::{RewindRequest, SeedRequest, Seeding};
 use agentx_core::effect::{Answer, EffectId, Verdict};
 use agentx_core::hook::{HookReport, HookRequest, Matched, Matcher, Matching};
 use agentx_core::schema::permission::PermissionUpdate;
@@ -46,6 +47,9 @@ pub(super) struct Workers {
     pub(super) matchers: Pool<Box<Matching>>,
     /// Schemas that are looked at before anything depends on them.
     pub(super) readers: Pool<OutputSchema>,
+    /// One at a time: each sees what the one before it did.
+    pub(super) rewinds: Pool<Box<RewindRequest>>,
+    pub(super) seeds: Pool<Box<SeedRequest>>,
 }
 
 impl Workers {
@@ -56,6 +60,7 @@ impl Workers {
         post: &Post,
     ) -> Self {
         let programs = Arc::clone(&toolbox);
+        let files = Arc::clone(&toolbox);
         Self {
             tasks: Pool::new(
                 THREADS,
@@ -114,6 +119,8 @@ impl Workers {
                 },
                 Arc::clone(post),
             ),
+            rewinds: rewinds(Arc::clone(&files), post),
+            seeds: seeds(files, post),
             validator: validator.map(|validator| {
                 let validator = Mutex::new(Some(validator));
                 Pool::new(
@@ -133,6 +140,8 @@ impl Workers {
         self.schemas.cancel(id);
         self.matchers.cancel(id);
         self.readers.cancel(id);
+        self.rewinds.cancel(id);
+        self.seeds.cancel(id);
         self.hooks.cancel(id);
         if let Some(persist) = &self.persist {
             persist.cancel(id);
@@ -151,7 +160,8 @@ impl Workers {
         let tasks = self.tasks.join(left());
         let hooks = self.hooks.join(left());
         let stored = self.persist.as_ref().is_none_or(|pool| pool.join(left()));
-        tools && tasks && hooks && stored
+        let rewound = self.rewinds.join(left());
+        tools && tasks && hooks && stored && rewound
     }
 
     /// The pools whose work runs processes.
@@ -214,6 +224,33 @@ fn schemas(post: &Post) -> Pool<Box<Validation>> {
         |_| Answer::Validated(Validity::Unknown),
         Arc::clone(post),
     )
+}
+
+fn rewinds(files: Arc<Toolbox>, post: &Post) -> Pool<Box<RewindRequest>> {
+    Pool::new(
+        1,
+        Box::new(move |request: Box<RewindRequest>, cancel| {
+            Answer::Rewound(files.rewind(&request, cancel))
+        }),
+        |lost| Answer::Rewound(Err(lost_files(lost).to_owned())),
+        Arc::clone(post),
+    )
+}
+
+fn seeds(files: Arc<Toolbox>, post: &Post) -> Pool<Box<SeedRequest>> {
+    Pool::new(
+        1,
+        Box::new(move |request: Box<SeedRequest>, _| Answer::Seeded(files.seed(&request))),
+        |lost| Answer::Seeded(Seeding::Refused(lost_files(lost).to_owned())),
+        Arc::clone(post),
+    )
+}
+
+const fn lost_files(lost: Lost) -> &'static str {
+    match lost {
+        Lost::Panicked => "it failed inside; this is a fault of AgentX",
+        Lost::NoThread => "it could not be started: no thread",
+    }
 }
 
 /// Holds each pattern against the names, as settings do.

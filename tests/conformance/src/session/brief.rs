@@ -18,6 +18,8 @@ pub(super) fn brief_effect(request: &Request) -> String {
         Request::Validate(_) => "validate".to_string(),
         Request::Match(_) => "match".to_string(),
         Request::ReadSchema(_) => "read schema".to_string(),
+        Request::Rewind(_) => "rewind".to_string(),
+        Request::Seed(_) => "seed".to_string(),
     }
 }
 

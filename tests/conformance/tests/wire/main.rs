@@ -22,6 +22,7 @@ mod queue;
 mod race;
 mod records;
 mod responses;
+mod rewind;
 mod scenarios;
 mod schema;
 mod settings;

@@ -6,6 +6,7 @@ use agentx_conformance::session::{
 };
 use agentx_conformance::stream;
 use agentx_core::agent::{Config, Input};
+use agentx_core::checkpoint::{RewindReport, Seeding};
 use agentx_core::effect::{Answer, EffectId, Progress, Request, Verdict};
 use agentx_core::hook::{HookEnd, HookEvent, HookReport, Hooks};
 use agentx_core::limits::Limits;
@@ -271,6 +272,11 @@ impl Walk {
                 let verdict = self.verdict();
                 self.b.done(id, Answer::Flushed(verdict));
             }
+            Request::Rewind(_) => {
+                let report = RewindReport::default();
+                self.b.done(id, Answer::Rewound(Ok(report)));
+            }
+            Request::Seed(_) => self.b.done(id, Answer::Seeded(Seeding::Newer)),
             Request::Validate(_) => {
                 let fault = || "at /a: no".to_string();
                 let validity = match self.rng.below(4) {
