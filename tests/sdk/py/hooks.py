@@ -239,6 +239,19 @@ async def hook_events_are_shown():
 
 
 @drives
+async def hook_ends_the_turn():
+    path = fresh()
+
+    async def stop(given, use, context):
+        return {"continue_": False, "stopReason": "that is enough"}
+    chosen = options(hooks={"PreToolUse": [matcher(stop)]}, permission_mode="bypassPermissions")
+    async with sdk.ClaudeSDKClient(chosen) as client:
+        seen = (await turn(client, script(bash("touch " + path), {"text": "not reached"}))).succeeded()
+        check(seen.end.result == "that is enough" and not os.path.exists(path), "result %s" % seen.end)
+        (await turn(client, "next")).succeeded()
+
+
+@drives
 async def interrupt_ends_a_hook():
     called, path = anyio.Event(), fresh()
 

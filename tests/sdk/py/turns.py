@@ -153,6 +153,20 @@ async def long_prompt_echoed():
 
 
 @drives
+async def thinking_is_signed():
+    chosen = options(include_partial_messages=True)
+    seen, raised = await oneshot(script({"thinking": ["hm"], "text": "well"}), chosen)
+    check(raised is None, "raised %r" % raised)
+    blocks = [block for m in seen.messages if isinstance(m, sdk.AssistantMessage) for block in m.content]
+    check([type(block) for block in blocks] == [sdk.ThinkingBlock, sdk.TextBlock], "blocks %s" % blocks)
+    check(blocks[0].thinking == "hm" and isinstance(blocks[0].signature, str), "block %s" % blocks[0])
+    kinds = [m.event["delta"]["type"] for m in seen.messages if isinstance(m, StreamEvent) and "delta" in m.event
+             and m.event["type"] == "content_block_delta"]
+    check(kinds[0] == "thinking_delta" and kinds[-1] == "text_delta", "deltas %s" % kinds)
+    check(seen.succeeded().end.result == "well", "result %s" % seen.end.result)
+
+
+@drives
 async def lone_surrogates():
     async with sdk.ClaudeSDKClient(options()) as client:
         seen = (await turn(client, "a\ud800b\udc00c \U0001f600")).succeeded()
