@@ -78,6 +78,24 @@ drives("servers_change", async () => {
   });
 });
 
+drives("tools_come_while_it_runs", async () => {
+  const calc = calculator([]);
+  await session({ mcpServers: { calc }, allowedTools: [...FREE, "mcp__calc__more"] }, async (it) => {
+    const more = calls(["mcp__calc__more", {}]);
+    check((await it.turn(script(more, { text: "ok" }))).succeeded().outcome()[1], "it is there already");
+    // The server tells of it by a message of its own.
+    calc.instance.registerTool("more", { description: "came later", inputSchema: {} }, async () => ({
+      content: [{ type: "text", text: "here I am" }],
+    }));
+    // Turns do not wait for the list that is asked for then.
+    let outcome;
+    do outcome = (await it.turn(script(more, { text: "ok" }))).succeeded().outcome(); while (outcome[1]);
+    same(outcome, ["here I am", false], "the new tool");
+    const { tools } = (await it.turn("x")).of("init")[0];
+    check(tools.includes("mcp__calc__more"), `tools ${tools}`);
+  });
+});
+
 drives("interrupted_call", async () => {
   const started = signal();
   const wait = tool("wait", "waits", {}, async () => {

@@ -55,7 +55,8 @@ async def oneshot_with_a_server_ends_by_itself():
     log = []
     seen, raised = await oneshot(script(calls(ADD), calls(ADD), {"text": "{results}"}), chosen(log, allowed_tools=FREE))
     check(raised is None and seen.succeeded().end.result == "sum=3" and len(log) == 2, "raised %r, %s" % (raised, log))
-    check("mcp__calc__add" in seen.of("init")[0]["tools"], "tools %s" % seen.of("init")[0]["tools"])
+    names = [server["name"] for server in seen.of("init")[0]["mcp_servers"]]
+    check(names == ["calc"], "servers %s" % names)
 
 
 @drives
