@@ -96,6 +96,33 @@ drives("tools_come_while_it_runs", async () => {
   });
 });
 
+// A server with one tool, which asks the user and says what came back.
+function asking() {
+  const calc = createSdkMcpServer({ name: "calc", tools: [tool("wait", "asks", {}, async () => {
+    const requestedSchema = { type: "object", properties: { colour: { type: "string" } }, required: ["colour"] };
+    const answer = await calc.instance.server.elicitInput({ message: "Which colour?", requestedSchema });
+    return { content: [{ type: "text", text: JSON.stringify([answer.action, answer.content ?? null]) }] };
+  })] });
+  return { mcpServers: { calc }, allowedTools: FREE };
+}
+
+drives("server_asks_the_user", async () => {
+  const asked = [];
+  const onElicitation = async ({ serverName, message }) => {
+    asked.push([serverName, message]);
+    return { action: "accept", content: { colour: "green" } };
+  };
+  const step = script(calls(["mcp__calc__wait", {}]), { text: "ok" });
+  await session({ ...asking(), onElicitation }, async (it) => {
+    const seen = (await it.turn(step)).succeeded();
+    same(seen.outcome(), ['["accept",{"colour":"green"}]', false], "answer");
+  });
+  same(asked, [["calc", "Which colour?"]], "asked");
+  await session(asking(), async (it) => {
+    same((await it.turn(step)).succeeded().outcome(), ['["decline",null]', false], "answer without a handler");
+  });
+});
+
 drives("interrupted_call", async () => {
   const started = signal();
   const wait = tool("wait", "waits", {}, async () => {
