@@ -31,7 +31,8 @@ pub enum Request {
     /// Run a tool body as a background task. Progress: once, that it began; an
     /// answer without it says that nothing was begun. Answer: [`Answer::Task`].
     Task(Box<TaskRequest>),
-    /// Run a hook of the settings. Answer: [`Answer::Hook`].
+    /// Run a hook of the settings. Progress, if it is watched: what it has
+    /// written. Answer: [`Answer::Hook`].
     Hook(Box<HookRequest>),
     /// Write permission updates to their settings files (WIRE-PERM-030).
     /// Answer: [`Answer::Persisted`].
@@ -96,6 +97,13 @@ pub enum Progress {
     /// The sandbox of a tool asks whether the tool may connect to this host; it
     /// is told by a [`Reply`] (WIRE-PERM-080).
     Network(String),
+    /// What a hook has written so far, to be shown: without credentials, and cut.
+    Hook {
+        /// Its stdout.
+        stdout: String,
+        /// Its stderr.
+        stderr: String,
+    },
 }
 
 impl Progress {
@@ -104,6 +112,7 @@ impl Progress {
             Self::Delta(_) => Kind::Model,
             Self::Began { .. } => Kind::Task,
             Self::Network(_) => Kind::Tool,
+            Self::Hook { .. } => Kind::Hook,
         }
     }
 }

@@ -123,6 +123,18 @@ pub struct Limits {
     /// How long a validation may take, waiting included (RT-SCHM-009).
     pub validation_timeout: Duration,
 
+    /// Bytes of text of the conversation that a prompt suggestion is made from
+    /// (DEC-43).
+    pub suggestion_history_bytes: usize,
+    /// Tokens of the answer to the request for one (DEC-43).
+    pub suggestion_tokens: u64,
+    /// Bytes of that answer, reasoning included (DEC-43).
+    pub suggestion_answer_bytes: u64,
+    /// A suggestion, in characters (DEC-43).
+    pub suggestion_chars: usize,
+    /// How long `idle` waits for one (DEC-43).
+    pub suggestion_timeout: Duration,
+
     /// Attachment uploads.
     pub upload: UploadLimits,
 }
@@ -221,6 +233,11 @@ impl Limits {
         structured_faults: 8,
         structured_fault_chars: 200,
         validation_timeout: Duration::from_secs(3),
+        suggestion_history_bytes: 32 * 1024,
+        suggestion_tokens: 4_096,
+        suggestion_answer_bytes: 64 * 1024,
+        suggestion_chars: 500,
+        suggestion_timeout: Duration::from_secs(5),
         upload: UploadLimits::DEFAULT,
     };
 

@@ -5,7 +5,7 @@ use crate::cancel::CancelToken;
 use crate::command::{CommandFault, check_command};
 use crate::environment::child_environment;
 use crate::limits::{MAX_HOOK_TIMEOUT, MAX_HOOKS};
-use crate::process::{self, End, Finished, Job, Stderr};
+use crate::process::{self, End, Finished, Job, Stderr, Watch};
 use crate::text::shown;
 use crate::toolbox::ToolboxConfig;
 use agentx_core::hook::{HookEnd, HookReport, HookRequest};
@@ -87,6 +87,7 @@ impl HookCommands {
 pub(crate) fn run(
     config: &ToolboxConfig,
     request: &HookRequest,
+    told: &dyn Fn(String, String),
     cancel: &CancelToken,
 ) -> HookReport {
     let Some(hook) = config.hooks.0.get(request.hook) else {
@@ -109,6 +110,10 @@ pub(crate) fn run(
         timeout: request.timeout,
         ending: &limits.ending,
         task: None,
+        watch: request.watched.then_some(Watch {
+            every: limits.hook_progress_every,
+            told,
+        }),
     };
     match process::run(&job, cancel) {
         Ok(finished) => report(config, request, finished),

@@ -30,6 +30,9 @@ pub struct ToolLimits {
     pub hook_answer_bytes: usize,
     /// Characters of each stream of a hook that are shown (records, `hook_response`).
     pub hook_output_chars: usize,
+    /// How often what a hook writes is told of while it runs, at most (records,
+    /// `hook_progress`).
+    pub hook_progress_every: Duration,
     /// How the processes of a child are ended.
     pub ending: EndingLimits,
     /// Lines of one Read.
@@ -99,6 +102,7 @@ impl Default for ToolLimits {
             task_file_bytes: 16 << 20,
             hook_answer_bytes: 1 << 20,
             hook_output_chars: 30_000,
+            hook_progress_every: Duration::from_secs(1),
             ending: EndingLimits::default(),
             read_lines: 2_000,
             read_line_chars: 2_000,

@@ -63,6 +63,17 @@ pub struct Job<'a> {
     /// For a background task: where its output goes too, and who is told that
     /// it runs.
     pub task: Option<TaskHooks<'a>>,
+    /// Who is told what it has written while it runs.
+    pub watch: Option<Watch<'a>>,
+}
+
+/// Somebody who is told what a child has written so far.
+#[derive(Clone, Copy)]
+pub struct Watch<'a> {
+    /// How long apart, at least; told only where something was written since.
+    pub every: Duration,
+    /// Called with stdout and stderr as the result would show them.
+    pub told: &'a dyn Fn(String, String),
 }
 
 /// Without the arguments, the environment and the input, which may hold secrets.
@@ -179,6 +190,8 @@ pub fn run(job: &Job<'_>, cancel: &CancelToken) -> Result<Finished, StartError> 
         phase: Phase::Running,
         until: now.checked_add(job.timeout),
         why: None,
+        tell_at: job.watch.and_then(|watch| now.checked_add(watch.every)),
+        told_chars: 0,
     };
     Ok(running.drive(hand_over, reaper))
 }
@@ -273,6 +286,10 @@ struct Running<'a> {
     /// When the phase ends by itself; `None` is never.
     until: Option<Instant>,
     why: Option<End>,
+    /// When somebody may be told next what was written.
+    tell_at: Option<Instant>,
+    /// Characters of both streams that were told.
+    told_chars: u64,
 }
 
 /// A group within reach of the token. A panic leaves nobody to end it, so it is
@@ -324,7 +341,9 @@ impl Running<'_> {
             if ready.stderr {
                 drain(&mut self.pipes.stderr, &mut self.stderr, &mut buffer);
             }
-            self.step(&ready, Instant::now());
+            let now = Instant::now();
+            self.step(&ready, now);
+            self.tell(now);
         }
         drop(group);
         drop(permit);
@@ -395,9 +414,9 @@ impl Running<'_> {
             fds.push(PollFd::new(stderr, PollFlags::IN));
             slots.push(&mut ready.stderr);
         }
-        let left = self
-            .until
-            .map(|until| until.saturating_duration_since(Instant::now()));
+        let tell_at = self.tell_at.filter(|_| self.may_tell());
+        let until = [self.until, tell_at].into_iter().flatten().min();
+        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
         // An interrupted or failed poll reports nothing ready; the loop looks
         // at the clock and comes back.
         let timeout = left.and_then(|left| Timespec::try_from(left).ok());
@@ -438,6 +457,28 @@ impl Running<'_> {
             | Phase::Killing
             | Phase::Draining
             | Phase::Over => {}
+        }
+    }
+
+    const fn chars(&self) -> u64 {
+        self.stdout.total_chars() + self.stderr.total_chars()
+    }
+
+    /// Whether it runs, and has written something that nobody was told.
+    const fn may_tell(&self) -> bool {
+        self.chars() > self.told_chars && matches!(self.phase, Phase::Running)
+    }
+
+    /// Tells what was written, when it is time.
+    fn tell(&mut self, now: Instant) {
+        let (Some(watch), Some(at)) = (self.job.watch, self.tell_at) else {
+            return;
+        };
+        if at <= now && self.may_tell() {
+            let chars = self.job.keep_chars;
+            (watch.told)(self.stdout.text(chars), self.stderr.text(chars));
+            self.told_chars = self.chars();
+            self.tell_at = now.checked_add(watch.every);
         }
     }
 

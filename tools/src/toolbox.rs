@@ -218,10 +218,17 @@ impl Toolbox {
 
 impl Toolbox {
     /// Runs one hook to its end. Blocks as long as its time-out; after `cancel`
-    /// it is ended first. What it wrote is shown without credentials and bounded.
+    /// it is ended first. What it wrote is shown without credentials and bounded;
+    /// of a hook that is watched, `told` learns now and then what both streams
+    /// have so far.
     #[must_use]
-    pub fn run_hook(&self, request: &HookRequest, cancel: &CancelToken) -> HookReport {
-        hook::run(&self.config, request, cancel)
+    pub fn run_hook(
+        &self,
+        request: &HookRequest,
+        told: &dyn Fn(String, String),
+        cancel: &CancelToken,
+    ) -> HookReport {
+        hook::run(&self.config, request, told, cancel)
     }
 
     /// Puts files back that `Write` and `Edit` changed since a checkpoint, as

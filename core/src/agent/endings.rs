@@ -42,6 +42,7 @@ impl AgentSession {
     /// prompts stay (DEC-15).
     pub(super) fn interrupt_turn(&mut self, ack: Option<&str>) {
         self.withdraw_questions();
+        let suggesting = self.drop_suggestion();
         if let Some(id) = ack {
             self.answer(id, None);
         }
@@ -51,6 +52,9 @@ impl AgentSession {
             self.stop_hooks(false);
         }
         self.cancel_turn(None);
+        if suggesting {
+            self.after_result();
+        }
     }
 
     /// Ends everything because the input cannot be read on (DEC-10).
@@ -99,6 +103,7 @@ impl AgentSession {
         self.fault = fault;
         self.stop_files();
         self.withdraw_questions();
+        self.drop_suggestion();
         if self.turn.is_none() {
             self.cancel_submission(NEVER_RAN);
             self.stop_hooks(true);
@@ -161,6 +166,7 @@ impl AgentSession {
         self.cancel_turn(None);
         while self.queue.pop().is_some() {}
         self.flushing = None;
+        self.suggestion = None;
         self.forget_hooks();
         self.stop_files();
         // What is being stored is stored; the next run may need it.

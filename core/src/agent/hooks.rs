@@ -171,6 +171,19 @@ impl AgentSession {
         self.hooks.gatherings.values().any(submits)
     }
 
+    /// Whether the prompt with this uuid waits for its own hooks.
+    pub(super) fn is_submitted(&self, uuid: &str) -> bool {
+        let submits = |gathering: &Gathering| match &gathering.occasion {
+            Occasion::Submit(prompt) => &*prompt.uuid == uuid,
+            Occasion::Call { .. }
+            | Occasion::Called { .. }
+            | Occasion::Stop
+            | Occasion::Start
+            | Occasion::End => false,
+        };
+        self.hooks.gatherings.values().any(submits)
+    }
+
     /// Tells the hooks of an occasion, if there are some; else gives it back.
     pub(super) fn begin_hooks(
         &mut self,
@@ -238,7 +251,7 @@ impl AgentSession {
             self.hooks.next_run = name.saturating_add(1);
             let by = match &hook.callback {
                 Some(callback) => self.call_back(name, &hook, callback, &input, about.call()),
-                None => self.run_program(place, &hook, input.clone()),
+                None => self.run_program(place, &hook, input.clone(), identity.is_some()),
             };
             let run = Run {
                 by,
@@ -254,7 +267,7 @@ impl AgentSession {
         }
     }
 
-    fn run_program(&mut self, place: usize, hook: &Hook, input: RawJson) -> By {
+    fn run_program(&mut self, place: usize, hook: &Hook, input: RawJson, watched: bool) -> By {
         let timeout = if self.stage.is_closing() {
             hook.timeout.min(self.config.limits.closing_hook_timeout)
         } else {
@@ -267,6 +280,7 @@ impl AgentSession {
             timeout,
             directory: self.config.cwd.as_str().into(),
             environment: Arc::clone(&self.environment),
+            watched,
         }))))
     }
 
@@ -311,6 +325,20 @@ impl AgentSession {
         w.end_array();
         w.member_bool("is_error", outcome.is_error);
         w.end_object();
+    }
+
+    /// A hook that runs has written something. While the output is not read fast
+    /// enough, that is left out (DEC-36).
+    pub(super) fn hook_said(&mut self, id: EffectId, stdout: &str, stderr: &str) {
+        let of = |run: &&Run| matches!(run.by, By::Program(effect) if effect == id);
+        let run = self.hooks.runs.values().find(of);
+        let identity = run.and_then(|run| run.identity.clone());
+        if let Some(hook) = identity
+            && self.progress_is_wanted()
+        {
+            let record = records::hook_progress(hook, stdout, stderr, |text| self.safe(text));
+            self.send(&record);
+        }
     }
 
     /// A program of the settings has ended.

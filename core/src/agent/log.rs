@@ -8,6 +8,7 @@
 //! command prompt "hello"            command shutdown 143
 //! command stop_task "task_1"        progress 2 began "/tmp/task_1.out"
 //! progress 1 text "hi"              progress 1 call 0 "toolu_1" "Read"
+//! progress 3 hook "out" "err"
 //! progress 1 usage 11 4 0 0 0       progress 1 stop end_turn
 //! done 1 model finished             done 1 model failed rate_limit 429 "slow down"
 //! done 2 tool ok "text"             done 2 task error "text"
@@ -96,6 +97,10 @@ pub fn write(input: &Input<'_>) -> Option<String> {
         Input::Progress(id, Progress::Began { output_file }) => {
             let line = line.word("progress").number(id.0);
             line.word("began").text(output_file)
+        }
+        Input::Progress(id, Progress::Hook { stdout, stderr }) => {
+            let line = line.word("progress").number(id.0).word("hook");
+            line.text(stdout).text(stderr)
         }
         Input::Progress(id, Progress::Network(host)) => {
             line.word("network").number(id.0).text(host)
@@ -271,6 +276,10 @@ fn read_progress(words: &mut Words<'_>) -> Result<Progress, LogFault> {
     Ok(match words.word()? {
         "began" => Progress::Began {
             output_file: words.text()?,
+        },
+        "hook" => Progress::Hook {
+            stdout: words.text()?,
+            stderr: words.text()?,
         },
         word => Progress::Delta(read_delta(word, words)?),
     })

@@ -38,6 +38,7 @@ mod requests;
 mod shared;
 mod storing;
 mod submissions;
+mod suggestion;
 mod tasks;
 mod turns;
 mod users;
@@ -68,6 +69,7 @@ use questions::Question;
 use queue::Queue;
 use requests::Waiter;
 use shared::{Files, Initializing};
+use suggestion::Suggestion;
 use tasks::Tasks;
 use turns::Turn;
 
@@ -102,6 +104,8 @@ pub struct AgentSession {
     fault: Option<Fault>,
     /// A remote flush that stands between a result and `idle`.
     flushing: Option<EffectId>,
+    /// A suggested prompt that is on its way, between a result and `idle`.
+    suggestion: Option<Suggestion>,
     state: SessionState,
     handshake: Handshake,
     /// An `initialize` that is being applied.
@@ -203,6 +207,7 @@ impl AgentSession {
             journal: None,
             fault: None,
             flushing: None,
+            suggestion: None,
             state: SessionState::Idle,
             handshake: Handshake::Untouched,
             initializing: None,
@@ -356,8 +361,13 @@ impl AgentSession {
             return Ok(());
         }
         match progress {
-            Progress::Delta(delta) => self.model_delta(delta),
+            Progress::Delta(delta) => {
+                if let Some(delta) = self.suggestion_delta(id, delta) {
+                    self.model_delta(delta);
+                }
+            }
             Progress::Network(host) => self.ask_network(id, host),
+            Progress::Hook { stdout, stderr } => self.hook_said(id, &stdout, &stderr),
             Progress::Began { output_file } => self.task_began(id, &output_file)?,
         }
         Ok(())
@@ -368,7 +378,11 @@ impl AgentSession {
             return Ok(());
         }
         match answer {
-            Answer::Model(outcome) => self.model_done(outcome),
+            Answer::Model(outcome) => {
+                if let Some(outcome) = self.suggestion_done(id, outcome) {
+                    self.model_done(outcome);
+                }
+            }
             Answer::Tool(outcome) => self.tool_done(id, outcome),
             Answer::Task(outcome) => self.task_done(id, outcome),
             Answer::Hook(report) => self.hook_done(id, &report),
@@ -429,6 +443,7 @@ impl AgentSession {
             self.give_up_initialize();
             self.stage = Stage::Ended;
             self.close_requests();
+            self.abort_suggestion();
         }
     }
 
@@ -492,6 +507,7 @@ impl Machine for AgentSession {
         // What is due was due before this input, which may be its answer.
         self.give_up_submissions();
         self.give_up_requests();
+        self.give_up_late_suggestion();
         if let Err(misuse) = self.dispatch(input) {
             self.now = before;
             return Err(misuse);
@@ -514,6 +530,7 @@ impl Machine for AgentSession {
                 self.next_progress(),
                 self.submissions_due(),
                 self.requests_due(),
+                self.suggestion_due(),
             ]
             .into_iter()
             .flatten()

@@ -165,8 +165,16 @@ impl AgentSession {
 
     /// In list order; only settings files are persisted (WIRE-PERM-030).
     pub(super) fn apply_updates(&mut self, updates: &[PermissionUpdate]) {
+        let before = self.policy.mode();
         for update in updates {
             self.policy.apply(update);
+        }
+        self.tell_mode(before);
+        if self.config.profile.is_reference() {
+            // What `get_settings` tells is what holds.
+            for update in updates {
+                self.config.settings.store(update, &self.config.cwd);
+            }
         }
         let stored: Vec<_> = updates
             .iter()

@@ -77,6 +77,15 @@ impl Queue {
         Some(prompt)
     }
 
+    /// Takes the prompt with this uuid out, if it waits.
+    pub(crate) fn remove(&mut self, uuid: &str) -> Option<Prompt> {
+        let mut prompts = self.prompts.iter();
+        let at = prompts.position(|prompt| &*prompt.uuid == uuid)?;
+        let prompt = self.prompts.remove(at)?;
+        self.weight = self.weight.saturating_sub(prompt.record.weight);
+        Some(prompt)
+    }
+
     /// Whether nothing waits.
     pub(crate) fn is_empty(&self) -> bool {
         self.prompts.is_empty()

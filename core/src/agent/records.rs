@@ -9,10 +9,10 @@ use crate::model::{ModelFailure, StopReason, ToolResult, Usage};
 use crate::schema::Money;
 use crate::schema::outbound::{
     Accounting, AssistantMessage, AssistantRecord, AttachmentImportRejected, ContentBlock,
-    ControlCancelRequest, ErrorSubtype, HookIdentity, HookOutcome, HookResponse, MessageEvent,
-    MessageStop, ModelUsage, Outbound, PermissionDenial, RejectReason, ResultError, ResultRecord,
-    ResultStop, ResultSuccess, StreamEvent, TaskNotification, TaskProgress, TaskStarted, TaskUsage,
-    TextBlock, Timing, ToolProgress, ToolResultRecord,
+    ControlCancelRequest, ErrorSubtype, HookIdentity, HookOutcome, HookProgress, HookResponse,
+    MessageEvent, MessageStop, ModelUsage, Outbound, PermissionDenial, RejectReason, ResultError,
+    ResultRecord, ResultStop, ResultSuccess, StreamEvent, TaskNotification, TaskProgress,
+    TaskStarted, TaskUsage, TextBlock, Timing, ToolProgress, ToolResultRecord,
 };
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -318,6 +318,22 @@ fn task_usage(ran: Duration) -> TaskUsage {
         tool_uses: 1,
         duration_ms: milliseconds(ran),
     }
+}
+
+/// What a hook has written so far, as [`hook_response`] tells it at the end.
+pub(super) fn hook_progress(
+    hook: HookIdentity,
+    stdout: &str,
+    stderr: &str,
+    safe: impl Fn(&str) -> String,
+) -> Outbound {
+    let (stdout, stderr) = (safe(stdout), safe(stderr));
+    Outbound::HookProgress(HookProgress {
+        hook,
+        output: safe(&[&*stdout, &*stderr].concat()),
+        stdout,
+        stderr,
+    })
 }
 
 /// How a hook ended. `safe` takes credentials out of what it wrote, which may

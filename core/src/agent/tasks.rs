@@ -219,6 +219,11 @@ impl Tasks {
         found.map(|(id, _)| *id)
     }
 
+    /// Whether the task of this name runs.
+    pub(super) fn runs(&self, task_id: &str) -> bool {
+        self.find(task_id).is_some()
+    }
+
     fn ids(&self) -> Vec<EffectId> {
         self.open.keys().copied().collect()
     }
@@ -454,7 +459,7 @@ fn joined(content: &[ToolContent]) -> String {
 }
 
 /// The beginning of a text, on one line.
-fn line(text: &str, chars: usize) -> String {
+pub(super) fn line(text: &str, chars: usize) -> String {
     let text = one_line(text);
     match text.char_indices().nth(chars) {
         None => text,

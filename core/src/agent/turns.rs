@@ -340,6 +340,7 @@ impl AgentSession {
         let Some(turn) = self.turn.take() else { return };
         let (result, report) = self.result(turn, end);
         self.books.last_ordinary_is_error = Some(report.is_error);
+        let went_well = !report.is_error;
         self.send(&Outbound::Result(result));
         self.out.push_back(Output::Event(Event::TurnEnded(report)));
         if matches!(self.stage, Stage::Closing(_)) {
@@ -348,6 +349,14 @@ impl AgentSession {
         if self.stage.is_closing() {
             return;
         }
+        if went_well && self.begin_suggestion() {
+            return;
+        }
+        self.after_result();
+    }
+
+    /// What follows a result, and the suggestion behind it if there is one.
+    pub(super) fn after_result(&mut self) {
         if self.config.flush_remote {
             self.flushing = Some(self.start(Request::FlushRemote));
         } else {

@@ -89,6 +89,7 @@ impl AgentSession {
         let uuid = self.prompt_uuid(&record);
         self.seen.insert(Arc::clone(&uuid));
         self.queue.push(Prompt { uuid, record });
+        self.abort_suggestion();
         if urgent && (self.turn.is_some() || self.is_submitting()) {
             self.interrupt_turn(None);
         }

@@ -96,14 +96,22 @@ impl Account {
 
     /// Adds what an answer used, complete or not.
     pub(crate) fn answer(&mut self, tokens: Tokens) {
-        let charge = match tokens {
-            Tokens::Reported(usage) => {
-                self.usage.add(&usage);
-                self.price(&usage)
-            }
-            Tokens::Unreported { told, estimate } => {
+        match tokens {
+            Tokens::Reported(usage) => self.usage.add(&usage),
+            Tokens::Unreported { told, .. } => {
                 self.usage.add(&told);
                 self.unreported = true;
+            }
+        }
+        self.aside(tokens);
+    }
+
+    /// Takes what an answer cost that is of no prompt: the budget is of the
+    /// process (DEC-40).
+    pub(crate) fn aside(&mut self, tokens: Tokens) {
+        let charge = match tokens {
+            Tokens::Reported(usage) => self.price(&usage),
+            Tokens::Unreported { told, estimate } => {
                 self.estimated = true;
                 self.price(&told).max(self.price(&estimate))
             }

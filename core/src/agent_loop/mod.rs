@@ -22,6 +22,7 @@
 
 mod account;
 mod answer;
+mod aside;
 mod batch;
 mod calls;
 mod estimate;
@@ -33,6 +34,7 @@ mod vocabulary;
 
 pub use account::Pricing;
 pub use answer::{Opened, Piece, Streamed};
+pub use aside::{Aside, AsideLimits};
 pub use structured::StructuredLimits;
 
 use crate::guard::Guard;
@@ -252,6 +254,17 @@ impl AgentLoop {
     #[must_use]
     pub fn tools(&self) -> &[ToolSpec] {
         &self.config.tools
+    }
+
+    /// The reasoning effort of later requests.
+    #[must_use]
+    pub const fn effort(&self) -> Option<&Arc<str>> {
+        self.config.effort.as_ref()
+    }
+
+    /// Lets later requests have this reasoning effort, one of the entry's.
+    pub fn set_effort(&mut self, effort: Option<Arc<str>>) {
+        self.config.effort = effort;
     }
 
     /// Replaces the system prompt, from the next request on.

@@ -178,4 +178,6 @@ pub struct HookRequest {
     pub directory: Arc<str>,
     /// Variables set for children by `update_environment_variables` (DEC-22).
     pub environment: Arc<Environment>,
+    /// Whether to tell what it has written while it runs.
+    pub watched: bool,
 }

@@ -1,30 +1,17 @@
 //! The five layers of settings and what they mean together.
 
+use super::edit::edit;
 use super::hooks::HookSettings;
 use super::settings::{Settings, ToolSettings};
 use crate::hook::HookEvent;
 use crate::json::{RawJson, ScanError, Writer};
-use crate::schema::declare::words;
-use crate::schema::permission::{Behavior, PermissionMode, PermissionRule};
+pub use crate::schema::payload::Layer;
+use crate::schema::permission::{
+    Behavior, Destination, PermissionMode, PermissionRule, PermissionUpdate,
+};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
-
-words! {
-    /// Where settings come from, low to high.
-    pub enum Layer {
-        /// The user's file in the home folder.
-        User = "userSettings",
-        /// The project's file.
-        Project = "projectSettings",
-        /// The project's file of this machine.
-        Local = "localSettings",
-        /// The command line's `--settings`.
-        Flag = "flagSettings",
-        /// The machine's policy.
-        Policy = "policySettings",
-    }
-}
 
 /// A value and the layer that it comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +44,29 @@ impl Layers {
     /// Puts a layer in the place of the one that was there.
     pub fn set(&mut self, layer: Layer, settings: Settings) {
         self.layers.insert(layer, settings);
+    }
+
+    /// Lets a layer say what an update stores in its file (WIRE-PERM-030), as the
+    /// file would. Of an update for no file, and of one that no file could hold,
+    /// nothing comes.
+    pub fn store(&mut self, update: &PermissionUpdate, cwd: &str) {
+        let layer = match update.destination() {
+            Destination::UserSettings => Layer::User,
+            Destination::ProjectSettings => Layer::Project,
+            Destination::LocalSettings => Layer::Local,
+            Destination::Session | Destination::CliArg => return,
+        };
+        let old = self.of(layer).map(|settings| settings.text().as_str());
+        let new = edit(old, [update], cwd).ok();
+        if let Some(settings) = new.and_then(|text| Settings::read(text.as_bytes()).ok()) {
+            self.set(layer, settings);
+        }
+    }
+
+    /// What a layer says, if it is there.
+    #[must_use]
+    pub fn of(&self, layer: Layer) -> Option<&Settings> {
+        self.layers.get(&layer)
     }
 
     /// The layers that there are, low to high.

@@ -10,6 +10,7 @@
 
 mod command;
 mod edit;
+mod flag;
 mod hooks;
 mod layers;
 pub mod limits;
@@ -22,6 +23,7 @@ mod spelling;
 mod tests;
 
 pub use edit::{EditFault, edit};
+pub use flag::change_flag;
 pub use hooks::HookSettings;
 pub use layers::{Layer, Layers, Sourced};
 pub use paths::resolve;
@@ -149,6 +151,27 @@ impl Policy {
     /// Folders the session works in, the current directory first.
     pub fn directories(&self) -> impl Iterator<Item = &str> {
         self.directories.iter().map(|(_, path)| path.as_str())
+    }
+
+    /// Changes the mode.
+    pub const fn set_mode(&mut self, mode: PermissionMode) {
+        self.mode = mode;
+    }
+
+    /// Puts the rules and directories of a layer in the place of those that it
+    /// had. The mode stays.
+    pub fn set_layer(&mut self, layer: Layer, permissions: &Permissions) {
+        let origin = Origin::Layer(layer);
+        self.rules.retain(|(of, ..)| *of != origin);
+        self.directories.retain(|(of, _)| *of != Some(origin));
+        for behavior in Behavior::ALL {
+            for rule in permissions.rules(*behavior) {
+                self.rules.push((origin, *behavior, rule.clone()));
+            }
+        }
+        for path in &permissions.additional_directories {
+            self.add_directory(origin, path);
+        }
     }
 
     /// Applies one update in memory (WIRE-PERM-030).

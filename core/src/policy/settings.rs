@@ -19,7 +19,7 @@ use core::fmt;
 use core::time::Duration;
 
 /// Members of a settings file.
-const MEMBERS: [&str; 4] = ["permissions", "hooks", "tools", "mcpServers"];
+pub(super) const MEMBERS: [&str; 4] = ["permissions", "hooks", "tools", "mcpServers"];
 
 /// Those that this version does not have.
 const NOT_YET: [&str; 1] = ["mcpServers"];

@@ -15,7 +15,8 @@ use super::declare::{Json as _, Member, Presence, Shape, Spelling};
 use super::inbound;
 use super::outbound::Outbound;
 use super::payload::{
-    ContextUsagePayload, InitializePayload, McpStatusPayload, RewindFilesPayload,
+    CancelledPayload, ContextUsagePayload, InitializePayload, McpStatusPayload, ModePayload,
+    ReloadPluginsPayload, RewindFilesPayload, SettingsPayload,
 };
 use super::permission::PermissionAnswer;
 use crate::json::Writer;
@@ -30,10 +31,14 @@ mod tests;
 pub const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// Payloads of successful answers, by operation.
-const ANSWERS: [(&str, Shape); 5] = [
+const ANSWERS: [(&str, Shape); 9] = [
     ("initialize", InitializePayload::SHAPE),
     ("get_context_usage", ContextUsagePayload::SHAPE),
     ("mcp_status", McpStatusPayload::SHAPE),
+    ("set_permission_mode", ModePayload::SHAPE),
+    ("get_settings", SettingsPayload::SHAPE),
+    ("cancel_async_message", CancelledPayload::SHAPE),
+    ("reload_plugins", ReloadPluginsPayload::SHAPE),
     ("rewind_files", RewindFilesPayload::SHAPE),
     ("can_use_tool", PermissionAnswer::SHAPE),
 ];

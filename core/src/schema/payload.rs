@@ -3,6 +3,7 @@
 mod catalog;
 mod context;
 mod files;
+mod settings;
 #[cfg(test)]
 mod tests;
 
@@ -16,3 +17,7 @@ pub use context::{
     McpStatusPayload,
 };
 pub use files::RewindFilesPayload;
+pub use settings::{
+    AppliedSettings, CancelledPayload, Layer, ModePayload, ReloadPluginsPayload, SettingsPayload,
+    SettingsSource,
+};

@@ -59,6 +59,8 @@ pub enum News {
     WriteFailed,
     /// A background task runs, and its output goes to this file.
     TaskBegan(EffectId, String),
+    /// A hook has written this to stdout and stderr so far.
+    HookSaid(EffectId, String, String),
     /// An effect ended.
     Answer(EffectId, Answer),
     /// The driver of a model run is gone, maybe before it could say how it ended.
@@ -239,6 +241,9 @@ impl Pump {
             News::TaskBegan(id, output_file) => {
                 self.feed(Input::Progress(id, Progress::Began { output_file }));
             }
+            News::HookSaid(id, stdout, stderr) => {
+                self.feed(Input::Progress(id, Progress::Hook { stdout, stderr }));
+            }
             News::Answer(id, answer) => self.feed(Input::Done(id, answer)),
             News::ModelLost(id) => self.model(id, ModelNews::Done(drive::lost())),
             News::Stored(id, kept) => {
@@ -382,7 +387,7 @@ impl Pump {
             Request::Model(request) => self.begin(id, *request),
             Request::Tool(request) => self.workers.tools.start(id, request),
             Request::Task(task) => self.workers.tasks.start(id, (id, task)),
-            Request::Hook(request) => self.workers.hooks.start(id, request),
+            Request::Hook(request) => self.workers.hooks.start(id, (id, request)),
             Request::Persist(updates) => match &self.workers.persist {
                 Some(persist) => persist.start(id, updates),
                 None => self.answer(id, Answer::Persisted(Verdict::Failed)),

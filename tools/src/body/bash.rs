@@ -34,6 +34,7 @@ pub(crate) fn run(call: &Call<'_>) -> Result<ToolOutcome, Stop> {
         timeout,
         ending: &config.limits.ending,
         task: call.task,
+        watch: None,
     };
     let finished = process::run(&job, call.cancel)
         .map_err(|fault| Stop::io("The command was not started", fault))?;

@@ -47,6 +47,7 @@ pub(crate) fn run(call: &Call<'_>, tool: &CommandTool) -> Result<ToolOutcome, St
         timeout: tool.timeout(),
         ending: &limits.ending,
         task: call.task,
+        watch: None,
     };
     let finished = process::run(&job, call.cancel).map_err(|fault| {
         let program = shown(tool.program(), call.guard());

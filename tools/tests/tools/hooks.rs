@@ -6,6 +6,7 @@ use agentx_core::guard::Guard;
 use agentx_core::hook::{HookEnd, HookEvent, HookReport, HookRequest};
 use agentx_core::json::RawJson;
 use agentx_tools::{CancelToken, HookCommand, HookCommands};
+use std::sync::Mutex;
 use std::time::Duration;
 
 const KEY: &str = "qZ7-kW3'xJ9_vB5+";
@@ -35,12 +36,15 @@ fn request(world: &World, timeout: Duration) -> HookRequest {
         timeout,
         directory: world.work("").to_str().unwrap().into(),
         environment: world.environment.clone().into(),
+        watched: false,
     }
 }
 
 fn run(world: &World) -> HookReport {
     let request = request(world, LONG);
-    world.toolbox().run_hook(&request, &CancelToken::new())
+    world
+        .toolbox()
+        .run_hook(&request, &|_, _| {}, &CancelToken::new())
 }
 
 fn ended(text: &str) -> HookReport {
@@ -103,7 +107,9 @@ fn a_hook_that_takes_too_long_is_ended_with_all_it_started() {
     let world = script("exec 9>life; sleep 600 & wait");
     let lifeline = Lifeline::open_before(&world.fifo("life"));
     let request = request(&world, Duration::from_millis(300));
-    let report = world.toolbox().run_hook(&request, &CancelToken::new());
+    let report = world
+        .toolbox()
+        .run_hook(&request, &|_, _| {}, &CancelToken::new());
     let HookEnd::Failed(why) = report.end else {
         panic!("it ended by itself")
     };
@@ -116,7 +122,9 @@ fn a_cancelled_hook_is_ended() {
     let world = script("sleep 600");
     let token = CancelToken::new();
     token.cancel();
-    let report = world.toolbox().run_hook(&request(&world, LONG), &token);
+    let report = world
+        .toolbox()
+        .run_hook(&request(&world, LONG), &|_, _| {}, &token);
     assert!(matches!(report.end, HookEnd::Failed(_)), "{report:?}");
 }
 
@@ -126,7 +134,9 @@ fn a_hook_may_close_stdin_early_and_read_nothing() {
     let mut request = request(&world, LONG);
     let long = format!(r#"{{"prompt":"{}"}}"#, "x".repeat(4 << 20));
     request.input = RawJson::parse(&long).unwrap();
-    let report = world.toolbox().run_hook(&request, &CancelToken::new());
+    let report = world
+        .toolbox()
+        .run_hook(&request, &|_, _| {}, &CancelToken::new());
     assert_eq!((report.end, &*report.answer), (HookEnd::Exited(0), "{}\n"));
 }
 
@@ -217,4 +227,55 @@ fn hooks_see_variables_of_the_session() {
         .environment
         .insert("NOTE".to_owned(), "from the host".to_owned());
     assert_eq!(run(&world).answer, "from the host\n");
+}
+
+// covers: DEC-43, DEC-30
+#[test]
+fn what_a_watched_hook_writes_is_told_while_it_runs() {
+    let mut world = script("echo \"one $KEY\"; echo two >&2; read line < go; echo three");
+    world.config.limits.hook_progress_every = Duration::ZERO;
+    world.config.guard = Guard::new([KEY]).unwrap();
+    world.environment.insert("KEY".into(), KEY.into());
+    let go = world.fifo("go");
+    let said = Mutex::new(Vec::new());
+    let told = |stdout: String, stderr: String| {
+        let mut said = said.lock().unwrap();
+        if stdout == "one [redacted]\n" && stderr == "two\n" {
+            // It waits for this, so that it cannot have ended.
+            std::fs::write(&go, "\n").unwrap();
+        }
+        said.push((stdout, stderr));
+    };
+    let watched = HookRequest {
+        watched: true,
+        ..request(&world, Duration::from_secs(60))
+    };
+    let toolbox = world.toolbox();
+    let report = toolbox.run_hook(&watched, &told, &CancelToken::new());
+    assert_eq!(report.end, HookEnd::Exited(0));
+    assert_eq!(report.stdout, "one [redacted]\nthree\n");
+    let said = said.into_inner().unwrap();
+    assert!(said.contains(&("one [redacted]\n".into(), "two\n".into())));
+    assert!(
+        said.iter()
+            .all(|(stdout, _)| report.stdout.starts_with(&**stdout))
+    );
+}
+
+// covers: DEC-43
+#[test]
+fn nothing_is_told_of_a_hook_that_nobody_watches_or_that_writes_nothing() {
+    for (text, watched) in [("echo one; echo two", false), ("true", true)] {
+        let mut world = script(text);
+        world.config.limits.hook_progress_every = Duration::ZERO;
+        let request = HookRequest {
+            watched,
+            ..request(&world, LONG)
+        };
+        let told = |stdout, _| panic!("{stdout} was told");
+        let report = world
+            .toolbox()
+            .run_hook(&request, &told, &CancelToken::new());
+        assert_eq!(report.end, HookEnd::Exited(0));
+    }
 }

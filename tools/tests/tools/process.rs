@@ -20,6 +20,7 @@ fn started(
     let environment = BTreeMap::from([("PATH".into(), "/usr/bin:/bin".into())]);
     let job = Job {
         task: None,
+        watch: None,
         program: Path::new(program),
         arguments: &arguments,
         directory: Path::new(directory),

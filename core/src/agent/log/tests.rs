@@ -90,6 +90,13 @@ fn inputs() -> Vec<Input<'static>> {
             Answer::Validated(Validity::Breaks(vec!["/a \"b\"\n: no".into(), "".into()])),
         ),
         Input::Progress(id, Progress::Network("example.org".into())),
+        Input::Progress(
+            id,
+            Progress::Hook {
+                stdout: "a \" b\n".into(),
+                stderr: String::new(),
+            },
+        ),
         hook(HookEnd::Exited(2)),
         hook(HookEnd::Failed("it \"went\" wrong".into())),
         Input::Sent(usize::MAX),
@@ -130,6 +137,7 @@ fn what_is_no_input_is_a_fault() {
         ("command prompt \"\\q\"", "a text is no JSON string"),
         ("command prompt \"\\ud800\"", "a text is no JSON string"),
         ("command shutdown 256", "a number is missing"),
+        ("progress 1 hook \"a\"", "a text is missing"),
         ("progress 1 shout \"a\"", "an unknown delta"),
         ("progress 1 stop now", "an unknown stop reason"),
         ("done x model finished", "a number is missing"),

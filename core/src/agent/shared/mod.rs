@@ -1,7 +1,9 @@
 //! The shared operations, which the profile `reference` installs.
 
+mod controls;
 mod files;
 mod initialize;
+mod settings;
 
 pub(super) use files::Files;
 pub(super) use initialize::{Initializing, REJECTED};
@@ -22,6 +24,20 @@ impl AgentSession {
             SharedOperation::McpStatus => {
                 self.answer(id, Some(super::catalog::mcp_status()));
             }
+            SharedOperation::GetSettings => self.get_settings(id),
+            SharedOperation::ApplyFlagSettings { settings } => {
+                self.apply_flag_settings(id, &settings);
+            }
+            SharedOperation::SetPermissionMode { mode } => self.set_permission_mode(id, &mode),
+            SharedOperation::SetModel { model } => self.set_model(id, model.as_deref()),
+            SharedOperation::SetMaxThinkingTokens { tokens } => {
+                self.set_max_thinking_tokens(id, tokens);
+            }
+            SharedOperation::CancelAsyncMessage { message_uuid } => {
+                self.cancel_async_message(id, &message_uuid);
+            }
+            SharedOperation::StopTask { task_id } => self.stop_named_task(id, &task_id),
+            SharedOperation::ReloadPlugins => self.reload_plugins(id),
             SharedOperation::RewindFiles {
                 user_message_id,
                 dry_run,
@@ -29,15 +45,7 @@ impl AgentSession {
             SharedOperation::SeedReadState { path, mtime } => {
                 self.seed_read_state(id, path, mtime);
             }
-            SharedOperation::GetSettings
-            | SharedOperation::ReloadPlugins
-            | SharedOperation::SetPermissionMode { .. }
-            | SharedOperation::SetModel { .. }
-            | SharedOperation::SetMaxThinkingTokens { .. }
-            | SharedOperation::CancelAsyncMessage { .. }
-            | SharedOperation::StopTask { .. }
-            | SharedOperation::ApplyFlagSettings { .. }
-            | SharedOperation::McpReconnect { .. }
+            SharedOperation::McpReconnect { .. }
             | SharedOperation::McpToggle { .. }
             | SharedOperation::McpSetServers { .. }
             | SharedOperation::McpMessage { .. } => {

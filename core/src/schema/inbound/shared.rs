@@ -256,7 +256,10 @@ fn read(subtype: &str, request: Object<'_>) -> Option<SharedOperation> {
             model: text("model"),
         },
         "set_max_thinking_tokens" => SharedOperation::SetMaxThinkingTokens {
-            tokens: number("max_thinking_tokens"),
+            tokens: match request.get("max_thinking_tokens") {
+                Some(value) if !value.is_null() => Some(whole(value)?),
+                Some(_) | None => None,
+            },
         },
         "rewind_files" => SharedOperation::RewindFiles {
             user_message_id: text("user_message_id")?,

@@ -243,6 +243,12 @@ impl InitializePayload {
         })
     }
 
+    /// The slash commands and the agents.
+    #[must_use]
+    pub fn offers(&self) -> (&[Command], &[AgentDescriptor]) {
+        (&self.commands, &self.agents)
+    }
+
     /// Lists the agents that a host brings.
     pub fn set_agents(&mut self, agents: Vec<AgentDescriptor>) {
         self.agents = agents;

@@ -271,3 +271,46 @@ fn servers_and_how_they_stand() {
         r#"{"mcpServers":[{"name":"files","status":"connected"},{"name":"files","status":"failed","error":"gone"}]}"#
     );
 }
+
+// covers: DEC-47, DEC-16
+#[test]
+fn what_settings_and_modes_are_answered_with() {
+    use crate::json::RawJson;
+    use crate::schema::outbound::Plugin;
+    use crate::schema::permission::PermissionMode;
+    let settings = |source| SettingsSource {
+        source,
+        settings: RawJson::empty_object(),
+    };
+    let payload = SettingsPayload {
+        effective: RawJson::empty_object(),
+        sources: Layer::ALL.iter().copied().map(settings).collect(),
+        applied: Some(AppliedSettings {
+            model: "m".into(),
+            effort: None,
+        }),
+    };
+    assert_eq!(
+        written(&payload),
+        r#"{"effective":{},"sources":[{"source":"userSettings","settings":{}},{"source":"projectSettings","settings":{}},{"source":"localSettings","settings":{}},{"source":"flagSettings","settings":{}},{"source":"policySettings","settings":{}}],"applied":{"model":"m","effort":null}}"#
+    );
+    let mode = PermissionMode::Plan;
+    assert_eq!(written(&ModePayload { mode }), r#"{"mode":"plan"}"#);
+    let cancelled = CancelledPayload { cancelled: true };
+    assert_eq!(written(&cancelled), r#"{"cancelled":true}"#);
+    let payload = ReloadPluginsPayload {
+        commands: session().commands,
+        agents: vec![],
+        plugins: vec![Plugin {
+            name: "n".into(),
+            path: "/p".into(),
+            source: "user".into(),
+        }],
+        mcp_servers: vec![],
+        error_count: 0,
+    };
+    assert_eq!(
+        written(&payload),
+        r#"{"commands":[{"name":"compact","description":"d","argumentHint":"[note]"}],"agents":[],"plugins":[{"name":"n","path":"/p","source":"user"}],"mcpServers":[],"error_count":0}"#
+    );
+}

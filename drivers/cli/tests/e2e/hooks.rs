@@ -3,6 +3,7 @@
 use crate::support::{World, kinds, script, tool_results, user};
 use serde_json::{Value, json};
 use std::fs;
+use std::process::Command;
 
 /// Settings with one hook of an event: a shell script.
 fn hook(event: &str, shell: &str) -> String {
@@ -242,4 +243,36 @@ fn hooks_of_a_project_run_in_a_trusted_workspace_alone() {
     };
     assert_eq!(run(&["--trust-workspace"]), "ran\n\n");
     assert_ne!(run(&[]), "ran\n\n");
+}
+
+// covers: DEC-43
+#[test]
+fn a_host_sees_what_a_slow_hook_writes() {
+    let world = world(&hook(
+        "PreToolUse",
+        "echo looking >&2; read line < go; exit 2",
+    ));
+    let go = world.work().join("go");
+    let made = Command::new("mkfifo").arg(&go).status().unwrap();
+    assert!(made.success());
+    let mut agent = world.duplex(&[]);
+    agent.send(&user(&bash("echo ran")));
+    let progress = loop {
+        let record = agent.until_type("system");
+        if record["subtype"] == "hook_progress" {
+            break record;
+        }
+    };
+    assert_eq!(
+        (
+            &progress["stderr"],
+            &progress["output"],
+            &progress["stdout"]
+        ),
+        (&json!("looking\n"), &json!("looking\n"), &json!(""))
+    );
+    fs::write(&go, "\n").unwrap();
+    let result = agent.until_type("result");
+    assert_eq!(result["permission_denials"][0]["tool_name"], "Bash");
+    assert_eq!(agent.end().status, Some(0));
 }

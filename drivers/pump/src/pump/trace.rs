@@ -30,6 +30,9 @@ pub(super) fn input(input: &Input<'_>) {
             tracing::debug!(effect = id.0, kind, well, "effect settled");
         }
         Input::Sent(bytes) => tracing::trace!(bytes, "written"),
+        Input::Progress(id, Progress::Hook { .. }) => {
+            tracing::trace!(effect = id.0, "the hook has written something");
+        }
         Input::WriteFailed => tracing::debug!("stdout failed"),
     }
 }

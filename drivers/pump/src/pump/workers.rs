@@ -25,8 +25,8 @@ pub(super) type ToolPool = Pool<Box<ToolRequest>>;
 /// Each job knows the effect that its beginning is news of.
 pub(super) type TaskPool = Pool<(EffectId, Box<TaskRequest>)>;
 
-/// The pool of hooks.
-pub(super) type HookPool = Pool<Box<HookRequest>>;
+/// Each job knows the effect that what it writes is news of.
+pub(super) type HookPool = Pool<(EffectId, Box<HookRequest>)>;
 
 /// The pools of a session.
 #[derive(Debug)]
@@ -59,7 +59,6 @@ impl Workers {
         validator: Option<Validator>,
         post: &Post,
     ) -> Self {
-        let programs = Arc::clone(&toolbox);
         let files = Arc::clone(&toolbox);
         Self {
             tasks: Pool::new(
@@ -70,9 +69,7 @@ impl Workers {
             ),
             hooks: Pool::new(
                 THREADS,
-                Box::new(move |request: Box<HookRequest>, cancel| {
-                    Answer::Hook(programs.run_hook(&request, cancel))
-                }),
+                hook_body(Arc::clone(&toolbox), Arc::clone(post)),
                 |lost| {
                     Answer::Hook(HookReport::failed(match lost {
                         Lost::Panicked => "running it failed inside; this is a fault of AgentX",
@@ -205,6 +202,14 @@ fn task_body(toolbox: Arc<Toolbox>, post: Post) -> Body<(EffectId, Box<TaskReque
     Box::new(move |(id, task), cancel| {
         let began = |path: &str| post(News::TaskBegan(id, path.to_owned()));
         Answer::Task(toolbox.run_task(&task, &began, cancel))
+    })
+}
+
+/// Runs a hook, and posts what it writes meanwhile.
+fn hook_body(toolbox: Arc<Toolbox>, post: Post) -> Body<(EffectId, Box<HookRequest>)> {
+    Box::new(move |(id, hook), cancel| {
+        let told = |stdout, stderr| post(News::HookSaid(id, stdout, stderr));
+        Answer::Hook(toolbox.run_hook(&hook, &told, cancel))
     })
 }
 

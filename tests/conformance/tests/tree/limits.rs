@@ -68,6 +68,10 @@ const NO_LIMITS: &[(&str, &str)] = &[
     ("core/src/agent/endings::LATCHED", "an exit status"),
     ("core/src/agent/endings::INPUT_LOST", "an exit status"),
     (
+        "core/src/agent/shared/settings::ENVELOPE",
+        "what a record adds to a payload",
+    ),
+    (
         "core/src/limits::RECORD_LEVELS",
         "a relation between two limits",
     ),

@@ -1,10 +1,12 @@
 //! docs/ordering.md tells the order that sessions show.
 
 use crate::scenarios;
-use agentx_conformance::session::{Bench, hooked};
+use agentx_conformance::session::{Bench, hooked, reference, uuid};
 use agentx_conformance::tree;
+use agentx_core::agent::Config;
 use agentx_core::hook::HookEvent;
-use serde_json::Value;
+use agentx_core::schema::permission::PermissionMode;
+use serde_json::{Value, json};
 
 /// A line of a timeline in the document.
 #[derive(Debug)]
@@ -175,4 +177,51 @@ fn the_document_tells_where_hooks_stand() {
     let title = "Hooks around the rest of a session";
     assert_eq!(follow(title, &b, "system hook_started"), 0);
     assert_eq!(b.exit, Some(0));
+}
+
+// covers: DEC-21, DEC-43
+#[test]
+fn the_document_tells_what_follows_a_control_request() {
+    let ask = |b: &mut Bench, request: Value| {
+        let record = json!({"type": "control_request", "request_id": "c", "request": request});
+        b.line(&record.to_string());
+    };
+    let mut b = Bench::new(Config {
+        profile: reference().profile,
+        ..hooked(&[HookEvent::UserPromptSubmit])
+    });
+    b.prompt(1, "go");
+    ask(
+        &mut b,
+        json!({"subtype": "cancel_async_message", "message_uuid": uuid(1)}),
+    );
+    let title = "A prompt that is taken back";
+    assert_eq!(follow(title, &b, "control_response success"), 0);
+    let mut b = Bench::new(Config {
+        permission_mode: PermissionMode::BypassPermissions,
+        ..reference()
+    });
+    b.prompt(1, "go");
+    b.calls(&[("t1", "Do", r#"{"run_in_background":true}"#)]);
+    let task = b.task_begins("t1");
+    ask(&mut b, json!({"subtype": "stop_task", "task_id": task}));
+    let title = "A task that the host stops";
+    assert_eq!(follow(title, &b, "control_response success"), 0);
+    let mut b = Bench::new(reference());
+    ask(
+        &mut b,
+        json!({"subtype": "set_permission_mode", "mode": "plan"}),
+    );
+    let title = "A mode that the host changes";
+    assert_eq!(follow(title, &b, "control_response success"), 0);
+    let mut b = Bench::new(reference());
+    ask(
+        &mut b,
+        json!({"subtype": "initialize", "promptSuggestions": true}),
+    );
+    b.prompt(1, "go");
+    b.says("done");
+    b.says("and now?");
+    assert_eq!(follow("A turn", &b, "session_state_changed running"), 0);
+    assert_eq!(follow("A prompt suggestion", &b, "result"), 0);
 }
