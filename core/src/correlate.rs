@@ -201,6 +201,13 @@ impl Recent {
         }
         true
     }
+
+    /// Forgets `key`.
+    pub fn remove(&mut self, key: &str) {
+        if self.set.remove(key) {
+            self.order.retain(|known| **known != *key);
+        }
+    }
 }
 
 #[cfg(test)]

@@ -193,6 +193,7 @@ pub mod json;
 pub mod limits;
 pub mod link;
 pub mod machine;
+pub mod mcp;
 pub mod model;
 pub mod policy;
 pub mod race;

@@ -61,6 +61,32 @@ pub struct Limits {
     /// How long the first model request waits for each MCP server that names
     /// no time of its own (DEC-39).
     pub mcp_start_timeout: Duration,
+    /// MCP servers of one session. Not of the specification.
+    pub mcp_servers: usize,
+    /// The name of an MCP server, in characters: with room for that of a tool in
+    /// what the model calls it by. Not of the specification.
+    pub mcp_server_name_chars: usize,
+    /// Tools of one MCP server (RT-MCPS-013).
+    pub mcp_tools: usize,
+    /// Pages of one server's list of tools (RT-MCPS-013).
+    pub mcp_pages: usize,
+    /// The cursor of a page (RT-MCPS-013).
+    pub mcp_cursor_bytes: usize,
+    /// The name of a tool at its server (RT-MCPS-013).
+    pub mcp_tool_name_bytes: usize,
+    /// What a server says of one tool, as the model is shown it, in characters
+    /// (RT-MCPS-013).
+    pub mcp_description_chars: usize,
+    /// One server's whole list of tools, in bytes as it came (RT-MCPS-013).
+    pub mcp_list_bytes: usize,
+    /// Parts of one result of a call at a server; what comes behind them is
+    /// counted only (RT-MCTX-008).
+    pub mcp_content_blocks: usize,
+    /// Why a server failed, as its state tells it, in characters.
+    pub mcp_error_chars: usize,
+    /// Questions to the user that one server may have open; one more is refused
+    /// (DEC-48).
+    pub mcp_questions: usize,
 
     /// Variables in one environment update (DEC-22).
     pub environment_entries: usize,
@@ -208,6 +234,17 @@ impl Limits {
         hook_callback_timeout: Duration::from_secs(60),
         mcp_message_timeout: Duration::from_secs(60),
         mcp_start_timeout: Duration::from_secs(60),
+        mcp_servers: 64,
+        mcp_server_name_chars: 40,
+        mcp_tools: 512,
+        mcp_pages: 128,
+        mcp_cursor_bytes: 4_096,
+        mcp_tool_name_bytes: 128,
+        mcp_description_chars: 8_192,
+        mcp_list_bytes: 8 * 1024 * 1024,
+        mcp_content_blocks: 128,
+        mcp_error_chars: 1_000,
+        mcp_questions: 16,
         environment_entries: 256,
         environment_bytes: 256 * 1024,
         environment_total_bytes: 1024 * 1024,

@@ -15,6 +15,7 @@ pub(super) const OUTPUT_STYLE: &str = "default";
 impl AgentSession {
     /// The first record (WIRE-023, DEC-39). Its guard knows the routing values too.
     pub(super) fn send_init(&mut self) {
+        self.offer_mcp_tools();
         let provider = &self.config.provider;
         let init = SystemInit {
             api_key_source: ApiKeySource::User,
@@ -27,7 +28,7 @@ impl AgentSession {
                 .iter()
                 .map(|tool| Arc::clone(&tool.name))
                 .collect(),
-            mcp_servers: Vec::new(),
+            mcp_servers: self.mcp_servers(),
             model: Arc::clone(&provider.model),
             provider: Arc::clone(&provider.id),
             provider_type: Arc::clone(&provider.kind),
@@ -42,6 +43,13 @@ impl AgentSession {
         };
         let guard = self.config.metadata.clone();
         self.send_guarded(&Outbound::SystemInit(init), &guard);
+    }
+
+    /// The answer to `mcp_status`.
+    pub(super) fn mcp_status(&self) -> RawJson {
+        raw(&McpStatusPayload {
+            servers: self.mcp_statuses(),
+        })
     }
 
     /// The same of a host that is told what was applied of what it asked for.
@@ -59,13 +67,6 @@ impl AgentSession {
         let guard = self.config.metadata.clone();
         self.send_guarded(&Outbound::ControlResponse(response), &guard);
     }
-}
-
-/// The answer to `mcp_status`: no servers yet.
-pub(super) fn mcp_status() -> RawJson {
-    raw(&McpStatusPayload {
-        servers: Vec::new(),
-    })
 }
 
 /// A payload as kept text. Payloads made here are flat enough for every depth limit.

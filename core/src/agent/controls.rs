@@ -39,7 +39,10 @@ impl AgentSession {
                 let payload = self.context_usage();
                 self.answer(&id, Some(payload));
             }
-            Operation::McpStatus { .. } => self.answer(&id, Some(super::catalog::mcp_status())),
+            Operation::McpStatus { .. } => {
+                let payload = self.mcp_status();
+                self.answer(&id, Some(payload));
+            }
             Operation::SetModel => self.refuse(&id, SET_MODEL.to_string()),
             Operation::SetPermissionMode => self.refuse(&id, SET_PERMISSION_MODE.to_string()),
             Operation::SetMaxThinkingTokens => self.refuse(&id, SET_THINKING.to_string()),

@@ -102,6 +102,8 @@ impl AgentSession {
         self.stage = Stage::Closing(status);
         self.fault = fault;
         self.stop_files();
+        self.withdraw_requests(true);
+        self.mcp.forget();
         self.withdraw_questions();
         self.drop_suggestion();
         if self.turn.is_none() {
@@ -163,6 +165,7 @@ impl AgentSession {
             return;
         }
         self.waiters.abort_all();
+        self.mcp.forget();
         self.cancel_turn(None);
         while self.queue.pop().is_some() {}
         self.flushing = None;

@@ -28,6 +28,7 @@ mod hooks;
 mod io;
 mod journal;
 pub mod log;
+mod mcp;
 mod partial;
 mod permission;
 mod profile;
@@ -65,6 +66,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use hooks::HookBook;
 use journal::Journal;
+use mcp::McpBook;
 use questions::Question;
 use queue::Queue;
 use requests::Waiter;
@@ -86,6 +88,8 @@ pub struct AgentSession {
     /// Open questions, by the group of their hooks.
     questions: BTreeMap<u64, Question>,
     hooks: HookBook,
+    /// MCP servers of the host.
+    mcp: McpBook,
     agent_loop: AgentLoop,
     policy: Policy,
     environment: Arc<Environment>,
@@ -194,6 +198,7 @@ impl AgentSession {
             waiters: Correlator::new(limits.resolved_tool_uses, config.orphans),
             questions: BTreeMap::new(),
             hooks: HookBook::default(),
+            mcp: McpBook::default(),
             agent_loop: AgentLoop::new(loop_config, loop_ids),
             policy: Policy::new(config.permission_mode, config.cwd.clone())
                 .with(&config.directories, &config.settings),
@@ -223,8 +228,10 @@ impl AgentSession {
         };
         session.take_up();
         session.require_output(None);
+        session.list_configured();
         session.send_init();
         session.begin_session_hooks();
+        session.connect_configured();
         // An init record that may not leave ends the session before any input.
         session.settle_exit();
         session
@@ -443,6 +450,7 @@ impl AgentSession {
             self.give_up_initialize();
             self.stage = Stage::Ended;
             self.close_requests();
+            self.close_servers();
             self.abort_suggestion();
         }
     }
@@ -507,6 +515,7 @@ impl Machine for AgentSession {
         // What is due was due before this input, which may be its answer.
         self.give_up_submissions();
         self.give_up_requests();
+        self.tick_servers();
         self.give_up_late_suggestion();
         if let Err(misuse) = self.dispatch(input) {
             self.now = before;
@@ -530,6 +539,7 @@ impl Machine for AgentSession {
                 self.next_progress(),
                 self.submissions_due(),
                 self.requests_due(),
+                self.mcp.deadline(),
                 self.suggestion_due(),
             ]
             .into_iter()

@@ -363,11 +363,10 @@ impl AgentSession {
         }
     }
 
-    /// Takes every open question back, in registration order (WIRE-PERM-070).
+    /// Takes every open question back, and whatever else the turn waits for at the
+    /// host, in registration order (WIRE-PERM-070, DEC-37).
     pub(super) fn withdraw_questions(&mut self) {
-        for pending in self.waiters.abort_all() {
-            self.send(&records::cancel_request(pending.id.as_str()));
-        }
+        self.withdraw_requests(false);
         for question in self.questions.values_mut() {
             question.race.on(RaceEvent::Abort);
         }

@@ -33,8 +33,35 @@ pub(super) struct Waiter {
 pub(super) enum Purpose {
     /// The open question of this group.
     Question(u64),
+    /// A message to an MCP server.
+    Mcp {
+        /// The server.
+        server: u64,
+        /// The request that its client waits for; `None` for a message that asks
+        /// nothing.
+        request: Option<u64>,
+        /// The call that it is for, if it is for one.
+        call: Option<u64>,
+    },
+    /// A question of an MCP server to its user.
+    Elicitation {
+        /// The server.
+        server: u64,
+        /// The question, as its client names it.
+        question: u64,
+    },
     /// This run of a hook.
     Hook(u64),
+}
+
+impl Purpose {
+    /// Whether it is about the turn, so that an interrupt ends it (DEC-37).
+    pub(super) const fn is_of_turn(&self) -> bool {
+        match self {
+            Self::Question(_) | Self::Hook(_) | Self::Elicitation { .. } => true,
+            Self::Mcp { call, .. } => call.is_some(),
+        }
+    }
 }
 
 /// Why nobody waits any more.
@@ -93,15 +120,40 @@ impl AgentSession {
 
     /// The host's answer to the request that it selected.
     pub(super) fn resolve(&mut self, pending: Pending<Waiter>, response: ControlResponse) {
-        if self.config.replay_user_messages
-            && let Some(echo) = outbound::ControlResponse::echo(&response)
-        {
-            self.send(&Outbound::ControlResponse(echo));
-        }
+        self.echo_response(&pending.waiter.purpose, &response);
         match pending.waiter.purpose {
             Purpose::Question(group) => self.question_answered(group, response),
+            Purpose::Mcp {
+                server, request, ..
+            } => self.server_answered(server, request, response),
+            Purpose::Elicitation { server, question } => {
+                self.elicited(server, question, &response);
+            }
             Purpose::Hook(run) => self.callback_answered(run, response),
         }
+    }
+
+    /// Replay mode shows a matched answer (DEC-50). What a server says, or is told,
+    /// may hold a credential or be longer than a record.
+    fn echo_response(&mut self, purpose: &Purpose, response: &ControlResponse) {
+        if !self.config.replay_user_messages {
+            return;
+        }
+        let Some(echo) = outbound::ControlResponse::echo(response) else {
+            return;
+        };
+        if matches!(purpose, Purpose::Mcp { .. } | Purpose::Elicitation { .. }) {
+            let payload = super::catalog::raw(&echo);
+            let bytes = payload.as_str().as_bytes();
+            let most = self.config.limits.reference_record_bytes;
+            if bytes.len() >= most || self.config.credentials.check(bytes).is_err() {
+                return self.warn(
+                    "an answer for an MCP server holds a credential or is longer than a record, and \
+                     is not echoed",
+                );
+            }
+        }
+        self.send(&Outbound::ControlResponse(echo));
     }
 
     /// When the next request is given up.
@@ -138,6 +190,20 @@ impl AgentSession {
         self.store_waiting();
     }
 
+    /// Takes back what the turn waits for at the host, or everything, in
+    /// registration order (WIRE-011, DEC-37).
+    pub(super) fn withdraw_requests(&mut self, everything: bool) {
+        let open = self.waiters.iter();
+        let open = open.filter(|pending| everything || pending.waiter.purpose.is_of_turn());
+        let open: Vec<RequestId> = open.map(|pending| pending.id.clone()).collect();
+        for id in open {
+            if let Some(pending) = self.waiters.abort(&id) {
+                self.send(&records::cancel_request(pending.id.as_str()));
+                self.server_withdrawn(&pending.waiter.purpose);
+            }
+        }
+    }
+
     /// Ends every open request because the input ended, each by its own rule
     /// (WIRE-008, DEC-37).
     pub(super) fn close_requests(&mut self) {
@@ -153,6 +219,8 @@ impl AgentSession {
         };
         match pending.waiter.purpose {
             Purpose::Question(group) => self.question_failed(group, text.to_string()),
+            // Its client has a time of its own, and is told of the end.
+            Purpose::Mcp { .. } | Purpose::Elicitation { .. } => {}
             Purpose::Hook(run) => self.callback_failed(run, text),
         }
     }

@@ -1,23 +1,31 @@
-//! Submissions of structured output: checked as effects, each with a deadline
-//! (RT-SCHM-009).
+//! Submissions of structured output, and results of MCP servers: checked as
+//! effects, each with a deadline (RT-SCHM-009).
 
-use super::AgentSession;
+use super::{AgentSession, records};
 use crate::agent_loop::{LoopInput, StructuredLimits};
 use crate::effect::{EffectId, Request};
 use crate::json::RawJson;
+use crate::mcp::cut;
 use crate::structured::{OutputSchema, Validation, Validity};
 use crate::time::Instant;
+use crate::tool::ToolOutcome;
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec::Vec;
 
-/// A submission that is being checked.
-#[derive(Clone, Copy, Debug)]
+/// What is being checked.
+#[derive(Clone, Debug)]
 pub(super) struct Submission {
     /// Place of the call in its batch.
     place: usize,
+    /// The result of that call if it fits; `None` where the call submits.
+    outcome: Option<ToolOutcome>,
     /// When nobody waits any longer.
     due: Instant,
 }
+
+/// The result of a call whose structured content nobody could check in time.
+const UNCHECKED: &str = "The structured content of this result could not be checked in time.";
 
 impl AgentSession {
     /// Asks for structured output by this schema, or else by the one that is
@@ -35,22 +43,74 @@ impl AgentSession {
     /// Has a submission checked. Nobody is asked for permission: a submission
     /// touches nothing.
     pub(super) fn check_submission(&mut self, place: usize, value: RawJson) {
-        let Some(schema) = self.config.output_schema.clone() else {
-            return;
-        };
+        if let Some(schema) = self.config.output_schema.clone() {
+            self.hold_against(place, schema, value, None);
+        }
+    }
+
+    /// Has the structured content of a result checked.
+    pub(super) fn check_outcome(
+        &mut self,
+        place: usize,
+        schema: OutputSchema,
+        value: RawJson,
+        outcome: ToolOutcome,
+    ) {
+        self.hold_against(place, schema, value, Some(outcome));
+    }
+
+    fn hold_against(
+        &mut self,
+        place: usize,
+        schema: OutputSchema,
+        value: RawJson,
+        outcome: Option<ToolOutcome>,
+    ) {
         let due = self.now.after(self.config.limits.validation_timeout);
         let id = self.start(Request::Validate(Box::new(Validation { schema, value })));
+        let submission = Submission {
+            place,
+            outcome,
+            due,
+        };
         if let Some(turn) = &mut self.turn {
-            turn.submissions.insert(id, Submission { place, due });
+            turn.submissions.insert(id, submission);
         }
     }
 
     /// The validator has answered.
     pub(super) fn submission_checked(&mut self, id: EffectId, validity: Validity) {
         let submissions = self.turn.as_mut().map(|turn| &mut turn.submissions);
-        if let Some(Submission { place, .. }) = submissions.and_then(|open| open.remove(&id)) {
-            self.feed_loop(LoopInput::Validated { place, validity });
+        let Some(Submission { place, outcome, .. }) = submissions.and_then(|open| open.remove(&id))
+        else {
+            return;
+        };
+        let Some(outcome) = outcome else {
+            return self.feed_loop(LoopInput::Validated { place, validity });
+        };
+        let outcome = match validity {
+            Validity::Fits => outcome,
+            Validity::Breaks(faults) => ToolOutcome::error(self.told_faults(&faults)),
+            Validity::Unknown => ToolOutcome::error(UNCHECKED),
+        };
+        self.call_ended(place, outcome);
+    }
+
+    /// What does not fit, within the bounds; redacted before it is cut (DEC-30).
+    fn told_faults(&self, faults: &[String]) -> String {
+        let limits = &self.config.limits;
+        let mut text = String::from(
+            "The structured content of this result does not fit what its tool declares:",
+        );
+        for fault in faults.iter().take(limits.structured_faults) {
+            text.push_str("\n- ");
+            let fault = records::one_line(&self.safe(fault));
+            text.push_str(&cut(&fault, limits.structured_fault_chars));
         }
+        if faults.len() > limits.structured_faults {
+            text.push_str("\n- and more");
+        }
+        text
     }
 
     /// When the next check is given up.

@@ -1,6 +1,7 @@
 //! Turns: from a queued prompt to its result and `idle`.
 
 use super::hooks::{About, Occasion};
+use super::mcp::RemoteCalls;
 use super::queue::Prompt;
 use super::storing::{Held, NOT_STORED};
 use super::submissions::Submission;
@@ -35,6 +36,8 @@ pub(super) struct Turn {
     model: Option<(EffectId, Instant)>,
     /// Calls that run, by their places in the batch.
     tools: BTreeMap<EffectId, (usize, Beat)>,
+    /// Calls that run at MCP servers.
+    pub(super) remote: RemoteCalls,
     pub(super) denials: Vec<PermissionDenial>,
     /// Id of the message that is being streamed, as records show it.
     message_id: Option<Arc<str>>,
@@ -53,13 +56,15 @@ pub(super) struct Turn {
 impl Turn {
     /// When a call that runs is to be told of next.
     pub(super) fn next_progress(&self) -> Option<Instant> {
-        self.tools.values().map(|(_, beat)| beat.next()).min()
+        let tools = self.tools.values().map(|(_, beat)| beat.next());
+        tools.chain(self.remote.next_progress()).min()
     }
 
     /// Places of the calls that are to be told of now, and how long each has run.
     pub(super) fn due_progress(&mut self, now: Instant, every: Duration) -> Vec<(usize, Duration)> {
         let due = self.tools.values_mut();
         due.filter_map(|(place, beat)| Some((*place, beat.due(now, every)?)))
+            .chain(self.remote.due_progress(now, every))
             .collect()
     }
 }
@@ -109,6 +114,7 @@ impl AgentSession {
             api: Duration::ZERO,
             model: None,
             tools: BTreeMap::new(),
+            remote: RemoteCalls::default(),
             denials: Vec::new(),
             message_id: None,
             barrier: 0,
@@ -120,6 +126,7 @@ impl AgentSession {
         if let Some(journal) = &mut self.journal {
             journal.retry();
         }
+        self.offer_mcp_tools();
         self.set_state(SessionState::Running);
         let Prompt { uuid, record } = prompt;
         self.echo(&record, uuid);
@@ -179,6 +186,11 @@ impl AgentSession {
     }
 
     pub(super) fn ask_model(&mut self, request: Box<ModelRequest>) {
+        let Some(mut request) = self.wait_for_servers(request) else {
+            return;
+        };
+        self.offer_mcp_tools();
+        request.tools = Arc::clone(self.agent_loop.tools());
         let id = self.start(Request::Model(request));
         let now = self.now;
         if let Some(turn) = &mut self.turn {
@@ -210,6 +222,9 @@ impl AgentSession {
         call: ToolCall,
         access: Access,
     ) -> Option<LoopInput> {
+        if self.is_mcp_tool(&call.name) {
+            return self.run_mcp_tool(place, &call);
+        }
         let background = self.agent_loop.tool(&call.name).map(|tool| tool.background);
         let request = ToolRequest {
             call,
@@ -233,7 +248,13 @@ impl AgentSession {
     pub(super) fn tool_done(&mut self, id: EffectId, outcome: ToolOutcome) {
         self.close_questions_of(id);
         let place = self.turn.as_mut().and_then(|turn| turn.tools.remove(&id));
-        let Some((place, _)) = place else { return };
+        if let Some((place, _)) = place {
+            self.call_ended(place, outcome);
+        }
+    }
+
+    /// A call has ended, wherever it ran.
+    pub(super) fn call_ended(&mut self, place: usize, outcome: ToolOutcome) {
         let Some(call) = self.agent_loop.call(place).cloned() else {
             return;
         };
@@ -262,6 +283,7 @@ impl AgentSession {
         first: Option<(usize, ToolOutcome)>,
         reason: &'static str,
     ) {
+        self.answer_withdrawn();
         if self.turn.is_none() {
             return;
         }
@@ -276,6 +298,7 @@ impl AgentSession {
         for id in tools.into_keys() {
             self.cancel_effect(id);
         }
+        self.drop_remote_calls();
         self.stop_hooks(false);
         self.stop_tasks();
         self.drop_submissions();

@@ -26,6 +26,7 @@ mod aside;
 mod batch;
 mod calls;
 mod estimate;
+mod offered;
 mod structured;
 mod tasks;
 #[cfg(test)]
@@ -50,7 +51,7 @@ use crate::time::Instant;
 use crate::tool::{ToolCall, ToolOutcome, ToolSpec};
 use account::{Account, Tokens};
 use alloc::boxed::Box;
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeSet, VecDeque};
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -170,6 +171,8 @@ pub struct AgentLoop {
     tasks: Tasks,
     last_usage: Option<Usage>,
     dropped: Vec<Arc<str>>,
+    /// Names of the tools that come and go.
+    remote: BTreeSet<Arc<str>>,
     structured: Option<Structured>,
     /// How the turn ends if it may.
     stopping: Option<TurnOutcome>,
@@ -199,6 +202,7 @@ impl AgentLoop {
             tasks: Tasks::default(),
             last_usage: None,
             dropped: Vec::new(),
+            remote: BTreeSet::new(),
             structured: None,
             stopping: None,
             halt: None,
@@ -250,12 +254,6 @@ impl AgentLoop {
         self.batch.held(place)
     }
 
-    /// The tools that are offered.
-    #[must_use]
-    pub fn tools(&self) -> &[ToolSpec] {
-        &self.config.tools
-    }
-
     /// The reasoning effort of later requests.
     #[must_use]
     pub const fn effort(&self) -> Option<&Arc<str>> {
@@ -285,12 +283,6 @@ impl AgentLoop {
     /// What is wrong with it, as a sentence about the arguments of a call.
     pub fn check_input(&self, input: &RawJson) -> Result<(), String> {
         calls::input(input.as_str(), &self.config).map(drop)
-    }
-
-    /// The tool of this name, if it is offered.
-    #[must_use]
-    pub fn tool(&self, name: &str) -> Option<&ToolSpec> {
-        self.config.tools.iter().find(|tool| &*tool.name == name)
     }
 
     fn prompt(&mut self, parts: Vec<String>) {

@@ -416,3 +416,26 @@ fn a_key_split_over_deltas_is_replaced() {
     };
     assert_eq!(text, "x [redacted] y");
 }
+
+// covers: RT-TOOL-016
+#[test]
+fn tools_that_come_and_go_stand_beside_the_own_ones() {
+    let mut l = AgentLoop::new(config(), IdGen::new(Seed::from_u64(1)));
+    let names = |l: &AgentLoop| {
+        let names = l.tools().iter().map(|tool| tool.name.to_string());
+        names.collect::<Vec<_>>()
+    };
+    l.offer_remote(vec![tool("far", false), tool("Look", false)]);
+    assert_eq!(names(&l), ["Look", "Change", "far"]);
+    assert!(
+        l.tool("Look").is_some_and(|look| look.parallel),
+        "the own one"
+    );
+    let limits = crate::limits::Limits::DEFAULT;
+    let schema = crate::structured::OutputSchema::parse(b"{}", &limits).expect("a schema");
+    l.require_output(&schema, StructuredLimits::of(&limits));
+    l.offer_remote(vec![tool("farther", false)]);
+    assert_eq!(names(&l), ["Look", "Change", "StructuredOutput", "farther"]);
+    l.offer_remote(Vec::new());
+    assert_eq!(names(&l), ["Look", "Change", "StructuredOutput"]);
+}

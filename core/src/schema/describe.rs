@@ -15,8 +15,8 @@ use super::declare::{Json as _, Member, Presence, Shape, Spelling};
 use super::inbound;
 use super::outbound::Outbound;
 use super::payload::{
-    CancelledPayload, ContextUsagePayload, InitializePayload, McpStatusPayload, ModePayload,
-    ReloadPluginsPayload, RewindFilesPayload, SettingsPayload,
+    CancelledPayload, ContextUsagePayload, InitializePayload, McpServersPayload, McpStatusPayload,
+    ModePayload, ReloadPluginsPayload, RewindFilesPayload, SettingsPayload,
 };
 use super::permission::PermissionAnswer;
 use crate::json::Writer;
@@ -31,10 +31,11 @@ mod tests;
 pub const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// Payloads of successful answers, by operation.
-const ANSWERS: [(&str, Shape); 9] = [
+const ANSWERS: [(&str, Shape); 10] = [
     ("initialize", InitializePayload::SHAPE),
     ("get_context_usage", ContextUsagePayload::SHAPE),
     ("mcp_status", McpStatusPayload::SHAPE),
+    ("mcp_set_servers", McpServersPayload::SHAPE),
     ("set_permission_mode", ModePayload::SHAPE),
     ("get_settings", SettingsPayload::SHAPE),
     ("cancel_async_message", CancelledPayload::SHAPE),

@@ -14,7 +14,7 @@ pub use catalog::{
 };
 pub use context::{
     ContextCategory, ContextUsagePayload, GRID_COLUMNS, GRID_ROWS, GridSquare, McpServerStatus,
-    McpStatusPayload,
+    McpServersPayload, McpStatusPayload, McpToolUsage,
 };
 pub use files::RewindFilesPayload;
 pub use settings::{

@@ -10,6 +10,7 @@ pub mod register;
 pub mod replay;
 pub mod rules;
 pub mod schema;
+pub mod servers;
 pub mod session;
 pub mod source;
 pub mod stream;

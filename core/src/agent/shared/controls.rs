@@ -5,9 +5,7 @@ use super::super::catalog::raw;
 use super::super::tasks::line;
 use super::super::{AgentSession, records};
 use crate::schema::outbound::{Outbound, Status};
-use crate::schema::payload::{
-    CancelledPayload, McpServerStatus, ModePayload, ReloadPluginsPayload,
-};
+use crate::schema::payload::{CancelledPayload, ModePayload, ReloadPluginsPayload};
 use crate::schema::permission::PermissionMode;
 use alloc::format;
 use alloc::string::{String, ToString as _};
@@ -179,14 +177,9 @@ impl AgentSession {
             commands: commands.to_vec(),
             agents: agents.to_vec(),
             plugins: Vec::new(),
-            mcp_servers: self.mcp_servers(),
+            mcp_servers: self.mcp_statuses(),
             error_count: 0,
         };
         self.answer(id, Some(raw(&payload)));
-    }
-
-    /// How the MCP servers stand: there are none.
-    const fn mcp_servers(&self) -> Vec<McpServerStatus> {
-        Vec::new()
     }
 }

@@ -226,12 +226,20 @@ impl AgentSession {
     fn add_servers_of(&mut self, asked: &Initialize) -> bool {
         let names = asked.sdk_servers.iter();
         self.add_sdk_servers(names.map(|name| name.as_str().into()).collect());
-        let listed = asked.mcp_servers.as_ref();
-        let none = listed.is_none_or(|servers| matches!(servers.as_str(), "{}" | "[]"));
-        if !none {
-            self.warn("initialize: mcpServers: servers are taken from --mcp-config and settings");
+        let Some(listed) = &asked.mcp_servers else {
+            return true;
+        };
+        let (wanted, errors) = self.wanted_servers(listed);
+        self.add_sdk_servers(wanted);
+        // A list has no names to call its servers by.
+        let accepted = errors.is_empty() && (listed.is_object() || listed.as_str() == "[]");
+        if !accepted && errors.is_empty() {
+            self.warn("initialize: mcpServers: expected servers by their names");
         }
-        none
+        for (name, fault) in errors {
+            self.warn(format!("initialize: mcpServers: {name:?}: {fault}"));
+        }
+        accepted
     }
 
     /// Registers callbacks behind the hooks that there are; false if one is lost
@@ -280,14 +288,5 @@ impl AgentSession {
             }),
         };
         of.callbacks.iter().map(hook).collect()
-    }
-
-    /// Takes up MCP servers that the host owns.
-    pub(in crate::agent) fn add_sdk_servers(&mut self, names: Vec<Arc<str>>) {
-        for name in names {
-            self.warn(format!(
-                "the MCP server {name:?} of the host cannot be used yet"
-            ));
-        }
     }
 }

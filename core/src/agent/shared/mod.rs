@@ -22,8 +22,19 @@ impl AgentSession {
                 self.answer(id, Some(payload));
             }
             SharedOperation::McpStatus => {
-                self.answer(id, Some(super::catalog::mcp_status()));
+                let payload = self.mcp_status();
+                self.answer(id, Some(payload));
             }
+            SharedOperation::McpReconnect { server_name } => self.mcp_reconnect(id, &server_name),
+            SharedOperation::McpToggle {
+                server_name,
+                enabled,
+            } => self.mcp_toggle(id, &server_name, enabled),
+            SharedOperation::McpSetServers { servers } => self.mcp_set_servers(id, &servers),
+            SharedOperation::McpMessage {
+                server_name,
+                message,
+            } => self.mcp_message(id, &server_name, *message),
             SharedOperation::GetSettings => self.get_settings(id),
             SharedOperation::ApplyFlagSettings { settings } => {
                 self.apply_flag_settings(id, &settings);
@@ -44,12 +55,6 @@ impl AgentSession {
             } => self.rewind_files(id, &user_message_id, dry_run),
             SharedOperation::SeedReadState { path, mtime } => {
                 self.seed_read_state(id, path, mtime);
-            }
-            SharedOperation::McpReconnect { .. }
-            | SharedOperation::McpToggle { .. }
-            | SharedOperation::McpSetServers { .. }
-            | SharedOperation::McpMessage { .. } => {
-                self.refuse_unsupported(id, operation.name());
             }
         }
     }

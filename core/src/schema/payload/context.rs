@@ -1,10 +1,11 @@
-//! Answers to `get_context_usage` and `mcp_status`.
+//! Answers to `get_context_usage`, `mcp_status` and `mcp_set_servers`.
 
 use crate::json::RawJson;
 use crate::model::Usage;
 use crate::schema::Fraction;
 use crate::schema::declare::record;
 use crate::schema::outbound::McpStatus;
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -68,7 +69,7 @@ record! {
         required grid_rows as "gridRows": [[GridSquare; GRID_COLUMNS]; GRID_ROWS],
         required model: Arc<str>,
         required memory_files as "memoryFiles": Vec<RawJson>,
-        required mcp_tools as "mcpTools": Vec<RawJson>,
+        required mcp_tools as "mcpTools": Vec<McpToolUsage>,
         required agents: Vec<RawJson>,
         required is_auto_compact_enabled as "isAutoCompactEnabled": bool,
         nullable api_usage as "apiUsage": Option<Usage>,
@@ -110,6 +111,13 @@ impl ContextUsagePayload {
             is_auto_compact_enabled,
             api_usage,
         }
+    }
+
+    /// The same, with these tools of MCP servers.
+    #[must_use]
+    pub fn with_mcp_tools(mut self, tools: Vec<McpToolUsage>) -> Self {
+        self.mcp_tools = tools;
+        self
     }
 }
 
@@ -181,5 +189,29 @@ record! {
     pub struct McpStatusPayload {
         /// The servers, in configured order.
         required servers as "mcpServers": Vec<McpServerStatus>,
+    }
+}
+
+record! {
+    /// What became of a new set of MCP servers.
+    pub struct McpServersPayload {
+        /// Names of those that are new, in the order of the request.
+        required added: Vec<Arc<str>>,
+        /// Names of those that are gone, in configured order.
+        required removed: Vec<Arc<str>>,
+        /// Why the others cannot be used, by name.
+        required errors: BTreeMap<Arc<str>, String>,
+    }
+}
+
+record! {
+    /// A tool of an MCP server, in `mcpTools`.
+    pub struct McpToolUsage {
+        /// What the model calls it by.
+        required name: Arc<str>,
+        /// Its server.
+        required server_name as "serverName": Arc<str>,
+        /// Tokens of its declaration.
+        required tokens: u64,
     }
 }

@@ -23,7 +23,7 @@ const PLAIN: [&str; 7] = [
 
 /// The binary under the name that hosts look for, with nothing in its environment
 /// but the home folder.
-fn linked(world: &World, arguments: &[&str]) -> Command {
+pub(crate) fn linked(world: &World, arguments: &[&str]) -> Command {
     let link = name(world);
     if !link.exists() {
         symlink(env!("CARGO_BIN_EXE_agentx"), &link).unwrap();

@@ -61,6 +61,22 @@ pub(super) fn brief_input(line: &str) -> String {
     }
 }
 
+/// What the host is asked: `ask toolu_1`, `callback hook_1`, `mcp calc tools/list`, `mcp calc reply`,
+/// `elicitation calc`.
+fn brief_request(request: &Value) -> String {
+    let text = |value: &Value| value.as_str().unwrap_or("?").to_string();
+    match request["subtype"].as_str() {
+        Some("mcp_message") => format!(
+            "mcp {} {}",
+            text(&request["server_name"]),
+            request["message"]["method"].as_str().unwrap_or("reply")
+        ),
+        Some("hook_callback") => format!("callback {}", text(&request["callback_id"])),
+        Some("elicitation") => format!("elicitation {}", text(&request["mcp_server_name"])),
+        _ => format!("ask {}", text(&request["tool_use_id"])),
+    }
+}
+
 /// A record in a word or two: `system/init`, `state running`, `assistant text`,
 /// `ask toolu_1`, `callback hook_1`, `cancel`, `ack r1`, `error r1`, `tool_result toolu_1`,
 /// `result success`, or its type.
@@ -81,10 +97,7 @@ pub fn brief(record: &Value) -> String {
             "tool_result {}",
             text(&record["message"]["content"][0]["tool_use_id"])
         ),
-        "control_request" if record["request"]["subtype"] == "hook_callback" => {
-            format!("callback {}", text(&record["request"]["callback_id"]))
-        }
-        "control_request" => format!("ask {}", text(&record["request"]["tool_use_id"])),
+        "control_request" => brief_request(&record["request"]),
         "control_cancel_request" => "cancel".to_string(),
         "control_response" => match record["response"]["subtype"].as_str() {
             Some("success") => format!("ack {}", text(&record["response"]["request_id"])),

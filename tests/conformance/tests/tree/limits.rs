@@ -75,6 +75,7 @@ const NO_LIMITS: &[(&str, &str)] = &[
         "core/src/limits::RECORD_LEVELS",
         "a relation between two limits",
     ),
+    ("core/src/mcp/names::DIGEST_CHARS", "the length of a digest"),
     (
         "core/src/agent/callbacks::ENVELOPE_BYTES",
         "room that is left for an envelope",

@@ -1,6 +1,7 @@
 //! docs/ordering.md tells the order that sessions show.
 
 use crate::scenarios;
+use agentx_conformance::servers::{Host, with_servers};
 use agentx_conformance::session::{Bench, hooked, reference, uuid};
 use agentx_conformance::tree;
 use agentx_core::agent::Config;
@@ -143,6 +144,31 @@ fn the_document_tells_the_order_that_sessions_show() {
     b.allow(&id[0]);
     b.tool_says("t1", "seen");
     assert_eq!(follow("A permission question", &b, "assistant tool_use"), 0);
+}
+
+// covers: DEC-37, DEC-48
+#[test]
+fn the_document_tells_where_servers_of_the_host_stand() {
+    let allowed = r#"{"permissions":{"allow":["mcp__calc"]}}"#;
+    let called = || {
+        let mut h = Host::ready(with_servers(&["calc"], allowed), &["add"]);
+        h.prompt(1, "go");
+        h.calls(&[("t1", "mcp__calc__add", "{}")]);
+        h
+    };
+    let mut h = called();
+    let call = h.oldest();
+    h.says_at(&call, "3");
+    let title = "A call at a server of the host";
+    assert_eq!(follow(title, &h, "assistant tool_use"), 0);
+    let mut h = called();
+    let off = serde_json::json!({"subtype": "mcp_toggle", "serverName": "calc", "enabled": false});
+    h.operation("c", &off);
+    let title = "A server that is switched off";
+    assert_eq!(follow(title, &h, "control_response"), 0);
+    let mut h = called();
+    h.control("c", "interrupt");
+    assert_eq!(follow("An interrupt", &h, "control_cancel_request"), 0);
 }
 
 // covers: WIRE-PERM-001, WIRE-PERM-023, DEC-43
