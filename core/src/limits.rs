@@ -102,6 +102,9 @@ pub struct Limits {
     pub input_pause_bytes: usize,
     /// One output record in the profile `reference` (DEC-34).
     pub reference_record_bytes: usize,
+    /// The input of a call in that profile: what is left of a record beside it
+    /// has room for the rest of every record that carries one (DEC-34).
+    pub reference_input_bytes: usize,
     /// Output of one `Bash` call, in characters (DEC-34).
     pub shell_output_chars: usize,
     /// Output of one call of any other tool, in characters (DEC-34).
@@ -251,6 +254,7 @@ impl Limits {
         progress_pause_bytes: 4 * 1024 * 1024,
         input_pause_bytes: 64 * 1024 * 1024,
         reference_record_bytes: 1_000_000,
+        reference_input_bytes: 980_000,
         shell_output_chars: 30_000,
         tool_output_chars: 100_000,
         checkpoints: 1_000,
@@ -318,6 +322,10 @@ impl Limits {
             (
                 self.tool_input_depth.saturating_add(RECORD_LEVELS) <= self.depth,
                 "a call's input does not fit the records that carry it",
+            ),
+            (
+                self.reference_input_bytes < self.reference_record_bytes,
+                "a call's input does not fit a record",
             ),
             (
                 self.environment_bytes <= self.environment_total_bytes,
@@ -405,6 +413,7 @@ mod tests {
         assert_eq!(limits.environment_bytes, 1 << 18);
         assert_eq!(limits.progress_pause_bytes, 4 << 20);
         assert_eq!(limits.input_pause_bytes, 64 << 20);
+        assert_eq!(limits.reference_record_bytes, 1_000_000);
         assert_eq!(limits.shell_output_chars, 30_000);
         assert_eq!(limits.tool_output_chars, 100_000);
         assert_eq!(limits.progress_every, Duration::from_secs(5));
@@ -426,7 +435,7 @@ mod tests {
 
     #[test]
     fn every_relation_can_fail() {
-        let broken: [fn(&mut Limits); 13] = [
+        let broken: [fn(&mut Limits); 14] = [
             |l| l.import_record_bytes = l.record_bytes + 1,
             |l| l.import_record_bytes = l.upload.chunk_chars,
             |l| l.upload.chunk_chars += 4,
@@ -435,6 +444,7 @@ mod tests {
             |l| l.excerpt_bytes = l.record_bytes + 1,
             |l| l.node_depth = l.depth + 1,
             |l| l.tool_input_depth = l.depth,
+            |l| l.reference_input_bytes = l.reference_record_bytes,
             |l| l.environment_bytes = l.environment_total_bytes + 1,
             |l| l.tasks = l.untold_tasks + 1,
             |l| l.progress_every = Duration::ZERO,

@@ -12,7 +12,7 @@
 
 use crate::frame::{FrameError, Framer, Line};
 use crate::guard::Guard;
-use crate::json::{RawJson, Reason, ScanLimits, Scanner, Writer};
+use crate::json::{RawJson, Reason, ScanLimits, Scanner, Value, Writer, without_unpaired};
 use crate::limits::Limits;
 use crate::schema::inbound::{self, Inbound, ParseContext};
 use alloc::collections::VecDeque;
@@ -61,6 +61,8 @@ pub enum Refused {
     Ambiguous,
     /// It is no single JSON object.
     Malformed,
+    /// It takes more bytes than it may.
+    TooLong,
     /// The link was latched before.
     Latched,
 }
@@ -73,6 +75,7 @@ impl Refused {
             Self::Credential => "the record holds a credential",
             Self::Ambiguous => "ambiguous JSON: duplicate member name",
             Self::Malformed => "the record is not one JSON object",
+            Self::TooLong => "the record is too long",
             Self::Latched => "the output is closed",
         }
     }
@@ -117,6 +120,8 @@ pub struct Link {
     fifo: VecDeque<Vec<u8>>,
     /// Bytes of the records in `fifo`.
     waiting: usize,
+    /// Whether a record had unpaired surrogates, until that is told.
+    repaired: bool,
 }
 
 impl Link {
@@ -133,6 +138,7 @@ impl Link {
             latched: false,
             fifo: VecDeque::new(),
             waiting: 0,
+            repaired: false,
         }
     }
 
@@ -160,7 +166,9 @@ impl Link {
             guard,
             reference: self.reference,
         };
-        Some(read(&mut self.scanner, line, &context))
+        let read = read(&mut self.scanner, line, &context);
+        self.repaired |= matches!(read, Ok((_, true)));
+        Some(read.map(|(record, _)| record))
     }
 
     /// The record that the end of the input completes, if any (WIRE-EOF-001).
@@ -172,7 +180,15 @@ impl Link {
             guard,
             reference: self.reference,
         };
-        Some(read(&mut self.scanner, line, &context))
+        let read = read(&mut self.scanner, line, &context);
+        self.repaired |= matches!(read, Ok((_, true)));
+        Some(read.map(|(record, _)| record))
+    }
+
+    /// Whether the newest record had unpaired surrogate escapes, which were taken
+    /// as U+FFFD (DEC-04). Asked once.
+    pub const fn take_repaired(&mut self) -> bool {
+        core::mem::replace(&mut self.repaired, false)
     }
 
     // ---- out ------------------------------------------------------------------------
@@ -183,12 +199,31 @@ impl Link {
     ///
     /// [`Refused::Credential`] latches the link; [`Refused::Latched`] after that.
     pub fn send(&mut self, guard: &Guard, write: impl FnOnce(&mut Writer)) -> Result<(), Refused> {
+        self.send_within(usize::MAX, guard, write)
+    }
+
+    /// The same for a record that may take `limit` bytes, its newline included.
+    ///
+    /// # Errors
+    ///
+    /// As [`Link::send`], and [`Refused::TooLong`], after which the link is as
+    /// it was (DEC-34).
+    pub fn send_within(
+        &mut self,
+        limit: usize,
+        guard: &Guard,
+        write: impl FnOnce(&mut Writer),
+    ) -> Result<(), Refused> {
         if self.latched {
             return Err(Refused::Latched);
         }
         let mut writer = Writer::with_buffer(Vec::with_capacity(FIRST_BYTES));
         write(&mut writer);
-        self.enqueue(guard, writer.finish())
+        let bytes = writer.finish();
+        if bytes.len() >= limit {
+            return Err(Refused::TooLong);
+        }
+        self.enqueue(guard, bytes)
     }
 
     /// Queues a record that comes as text, such as a stored one.
@@ -302,7 +337,7 @@ fn read(
     scanner: &mut Scanner,
     line: Result<Line<'_>, FrameError<'_>>,
     context: &ParseContext<'_>,
-) -> Result<Inbound, Fault> {
+) -> Result<(Inbound, bool), Fault> {
     let Line { number, bytes, .. } =
         line.map_err(|error| Fault::new(error.line, error.byte, error.reason, error.source))?;
     let fault = |at: usize, reason| Fault::new(number, at.saturating_add(1), reason, bytes);
@@ -313,5 +348,17 @@ fn read(
     let value = scanner
         .scan(bytes, &depths)
         .map_err(|error| fault(error.at, error.reason.as_str()))?;
-    inbound::parse(value, context, bytes.len()).map_err(|error| fault(error.at, error.reason))
+    let parse = |value: Value<'_>| {
+        inbound::parse(value, context, bytes.len()).map_err(|error| fault(error.at, error.reason))
+    };
+    if !context.reference || !value.has_unpaired_surrogate() {
+        return parse(value).map(|record| (record, false));
+    }
+    // Existing hosts send such escapes. Names that differ in nothing else are
+    // the same name then, which the second look tells.
+    let repaired = without_unpaired(&String::from_utf8_lossy(bytes));
+    let value = scanner
+        .scan(repaired.as_bytes(), &depths)
+        .map_err(|error| fault(error.at, error.reason.as_str()))?;
+    parse(value).map(|record| (record, true))
 }

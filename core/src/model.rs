@@ -125,6 +125,12 @@ pub enum Delta {
     UsageUnknown,
     /// Why the answer stopped. Comes once, before a successful end.
     Stop(StopReason),
+    /// The provider takes no more requests for now (429). No part of an answer:
+    /// the request may be sent again, and an answer follow.
+    RateLimited {
+        /// Until when, in Unix seconds, where it said so.
+        resets_at: Option<u64>,
+    },
 }
 
 /// Why a model stopped (DEC-42, DEC-51).

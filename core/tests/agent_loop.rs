@@ -49,6 +49,7 @@ impl Subject for Loop {
             pricing: None,
             guard: Guard::new(["sk-secret-key"]).expect("few literals"),
             input_depth: 20,
+            input_bytes: usize::MAX,
             asks_before_stop: self.asks,
         };
         let mut machine = AgentLoop::new(config, IdGen::new(Seed::from_u64(1)));

@@ -13,14 +13,17 @@ use alloc::vec::Vec;
 pub(super) const OUTPUT_STYLE: &str = "default";
 
 impl AgentSession {
-    /// The first record (WIRE-023, DEC-39). Its guard knows the routing values too.
+    /// What the session is made of (WIRE-023): its first record, or that of each
+    /// turn in the profile `reference` (DEC-39). Its guard knows the routing
+    /// values too.
     pub(super) fn send_init(&mut self) {
         self.offer_mcp_tools();
         let provider = &self.config.provider;
+        let reference = self.config.profile.reference();
         let init = SystemInit {
             api_key_source: ApiKeySource::User,
             agentx_version: self.config.version.clone(),
-            claude_code_version: None,
+            claude_code_version: reference.map(|profile| profile.claude_code_version.clone()),
             cwd: self.config.cwd.clone(),
             tools: self
                 .agent_loop

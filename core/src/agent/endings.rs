@@ -1,5 +1,6 @@
 //! How things end: interrupts, fatal input, signals, closed output, exit.
 
+use super::records::Asked;
 use super::{AgentSession, Diagnostic, Event, Output, Severity, Stage, TurnReport, records};
 use crate::effect::Kind;
 use crate::link::Fault;
@@ -64,7 +65,7 @@ impl AgentSession {
 
     fn tell_fault(&mut self, fault: &Fault) {
         let text = fault.to_string();
-        let result = records::input_error(&self.config.provider, text.clone(), None);
+        let result = records::input_error(&self.config.provider, text.clone(), Asked::default());
         self.send(&Outbound::Result(result));
         self.report_cancelled(vec![text]);
         let excerpt = self.excerpt(&fault.source);
@@ -120,7 +121,7 @@ impl AgentSession {
     pub(super) fn finish_closing(&mut self) {
         while let Some(prompt) = self.queue.pop() {
             let text = NEVER_RAN;
-            let result = records::never_ran(&self.config.provider, text, prompt.uuid);
+            let result = records::never_ran(&self.config.provider, text, prompt);
             self.send(&Outbound::Result(result));
             self.report_cancelled(vec![text.to_string()]);
         }

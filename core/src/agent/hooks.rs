@@ -436,9 +436,9 @@ impl AgentSession {
             }
             Occasion::Submit(prompt) => match said.decision {
                 Decision::Deny(reason) if reason.trim().is_empty() => {
-                    self.reject(Some(prompt.uuid.to_string()), PROMPT_DENIED.to_string());
+                    self.reject((*prompt).into(), PROMPT_DENIED.to_string());
                 }
-                Decision::Deny(reason) => self.reject(Some(prompt.uuid.to_string()), reason),
+                Decision::Deny(reason) => self.reject((*prompt).into(), reason),
                 Decision::Pass | Decision::Allow(_) | Decision::Ask(_) => {
                     self.tell_model(said.context);
                     self.run_prompt(*prompt);
@@ -588,7 +588,7 @@ impl AgentSession {
             ..
         }) = gathering
         {
-            let result = records::never_ran(&self.config.provider, text, prompt.uuid);
+            let result = records::never_ran(&self.config.provider, text, *prompt);
             self.books.last_ordinary_is_error = Some(true);
             self.send(&Outbound::Result(result));
             self.report_cancelled(vec![text.to_string()]);

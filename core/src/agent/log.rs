@@ -131,6 +131,10 @@ fn write_delta(line: Line, delta: &Delta) -> Line {
             .number(usage.cache_read_input_tokens)
             .number(usage.reasoning_output_tokens),
         Delta::UsageUnknown => line.word("usage_unknown"),
+        Delta::RateLimited { resets_at: None } => line.word("rate_limited"),
+        Delta::RateLimited {
+            resets_at: Some(seconds),
+        } => line.word("rate_limited_until").number(*seconds),
         Delta::Stop(stop) => {
             let word = STOPS.iter().find(|(_, known)| known == stop);
             line.word("stop").word(word.map_or("", |(word, _)| word))
@@ -309,6 +313,10 @@ fn read_delta(word: &str, words: &mut Words<'_>) -> Result<Delta, LogFault> {
             reasoning_output_tokens: words.number()?,
         }),
         "usage_unknown" => Delta::UsageUnknown,
+        "rate_limited" => Delta::RateLimited { resets_at: None },
+        "rate_limited_until" => Delta::RateLimited {
+            resets_at: Some(words.number()?),
+        },
         "stop" => {
             let word = words.word()?;
             let stop = STOPS.iter().find(|(known, _)| *known == word);

@@ -24,6 +24,7 @@ mod config;
 mod context_usage;
 mod controls;
 mod endings;
+mod fit;
 mod hooks;
 mod io;
 mod journal;
@@ -98,6 +99,8 @@ pub struct AgentSession {
     /// Uuids of context that has not joined the history yet, oldest first.
     context_uuids: VecDeque<Arc<str>>,
     turn: Option<Turn>,
+    /// Whether the turn that begins has told its `init`.
+    told_init: bool,
     /// Background tasks of the turn.
     tasks: Tasks,
     /// Checkpoints, and operations on files.
@@ -172,7 +175,8 @@ impl ExitBooks {
 }
 
 impl AgentSession {
-    /// A session that has said nothing but `system/init`, which waits to be polled.
+    /// A session that has said nothing but `system/init`, which waits to be
+    /// polled. In the profile `reference` it has not said that either (DEC-39).
     #[must_use]
     pub fn new(config: Config, now: Instant) -> Self {
         let mut ids = IdGen::new(config.seed);
@@ -188,6 +192,10 @@ impl AgentSession {
             pricing: config.provider.pricing,
             guard: config.credentials.clone(),
             input_depth: config.limits.tool_input_depth,
+            input_bytes: match config.profile {
+                Profile::Standalone => usize::MAX,
+                Profile::Reference(_) => config.limits.reference_input_bytes,
+            },
             asks_before_stop: config.hooks.any(HookEvent::Stop),
         };
         let limits = &config.limits;
@@ -207,6 +215,7 @@ impl AgentSession {
             seen: Recent::new(limits.seen_prompts),
             context_uuids: VecDeque::new(),
             turn: None,
+            told_init: false,
             tasks: Tasks::default(),
             files: Files::default(),
             journal: None,
@@ -229,7 +238,9 @@ impl AgentSession {
         session.take_up();
         session.require_output(None);
         session.list_configured();
-        session.send_init();
+        if !session.config.profile.is_reference() {
+            session.send_init();
+        }
         session.begin_session_hooks();
         session.connect_configured();
         // An init record that may not leave ends the session before any input.
@@ -284,6 +295,26 @@ impl AgentSession {
     }
 
     fn send_guarded(&mut self, record: &Outbound, guard: &crate::guard::Guard) {
+        if self.config.profile.is_reference() {
+            let limit = self.config.limits.reference_record_bytes;
+            if self.enqueue(record, guard, limit) == Err(Refused::TooLong) {
+                for part in fit::fitting(record, &self.session_id, limit) {
+                    let _ = self.enqueue(&part, guard, usize::MAX);
+                }
+            }
+        } else {
+            let _ = self.enqueue(record, guard, usize::MAX);
+        }
+        self.drain_link();
+    }
+
+    /// Hands a record of at most `limit` bytes to the link.
+    fn enqueue(
+        &mut self,
+        record: &Outbound,
+        guard: &crate::guard::Guard,
+        limit: usize,
+    ) -> Result<(), Refused> {
         let uuid = if record.is_session_record() && record.own_uuid().is_none() {
             self.ids.uuid()
         } else {
@@ -293,10 +324,13 @@ impl AgentSession {
             uuid: &uuid,
             session_id: &self.session_id,
         };
-        if self.link.send(guard, |writer| record.write(ids, writer)) == Err(Refused::Credential) {
+        let sent = self
+            .link
+            .send_within(limit, guard, |writer| record.write(ids, writer));
+        if sent == Err(Refused::Credential) {
             self.latch("a record held a credential and was not written");
         }
-        self.drain_link();
+        sent
     }
 
     /// Moves what the link lets go to the outputs.
@@ -432,6 +466,9 @@ impl AgentSession {
     /// Acts on one record and on all that follows from it, so that the next one
     /// finds the same session wherever the bytes were cut (law 1).
     fn take(&mut self, read: Result<Inbound, Fault>) {
+        if self.link.take_repaired() {
+            self.warn("an input record has unpaired surrogate escapes, which were taken as U+FFFD");
+        }
         match read {
             Ok(record) => self.record(record),
             Err(fault) => self.fatal_input(fault),

@@ -15,11 +15,15 @@ use crate::hook::{Combined, Decision, HookEvent};
 use crate::json::RawJson;
 use crate::policy::{Judgement, Question, string_member};
 use crate::schema::outbound::PermissionDenial;
-use crate::schema::permission::{PermissionMode, PermissionUpdate};
-use crate::tool::{Access, ToolCall, ToolOutcome, ToolSpec};
+use crate::schema::permission::{
+    Behavior, Destination, PermissionMode, PermissionRule, PermissionUpdate, RulesAction,
+    RulesUpdate,
+};
+use crate::tool::{Access, ToolCall, ToolClass, ToolOutcome, ToolSpec};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
+use alloc::vec;
 use alloc::vec::Vec;
 
 /// Beginning of every denial that a failed question makes (WIRE-PERM-002).
@@ -143,6 +147,27 @@ impl AgentSession {
             Judgement::Allow(_) | Judgement::Deny(_) => None,
         };
         Ok((Some(reason), path))
+    }
+
+    /// What a host may answer with so that this tool is not asked about again.
+    /// Nothing for `Bash`, whose calls differ too much, and nothing outside the
+    /// profile `reference`.
+    pub(super) fn suggestions(&self, name: &str) -> Option<Vec<PermissionUpdate>> {
+        let tool = self.agent_loop.tool(name)?;
+        let suggests = tool.class == ToolClass::Edit || self.policy.declares(name);
+        if !suggests || !self.config.profile.is_reference() {
+            return None;
+        }
+        let rule = PermissionRule {
+            tool_name: name.to_string(),
+            rule_content: None,
+        };
+        Some(vec![PermissionUpdate::Rules(RulesUpdate {
+            action: RulesAction::Add,
+            rules: vec![rule],
+            behavior: Behavior::Allow,
+            destination: Destination::LocalSettings,
+        })])
     }
 
     fn deny(&mut self, place: usize, call: &ToolCall, reason: String) -> LoopInput {

@@ -19,9 +19,9 @@ use crate::json::{RawJson, Writer};
 use crate::race::{Race, RaceEvent, Ruling};
 use crate::schema::inbound::{ControlResponse, ResponseBody};
 use crate::schema::outbound::{
-    CanUseTool, HostRequest, Outbound, RequiresAction, SessionState, StateChanged,
+    CanUseTool, HostRequest, RequiresAction, SessionState, StateChanged,
 };
-use crate::schema::permission::{Allow, Deny, PermissionAnswer};
+use crate::schema::permission::{Allow, AnswerFault, Deny, PermissionAnswer};
 use crate::tool::{Access, ToolCall};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -95,15 +95,13 @@ impl AgentSession {
         let asked = HostRequest::CanUseTool(request.clone());
         let id = self.register_request(asked.clone(), Purpose::Question(question), None);
         self.state = SessionState::RequiresAction;
-        self.send(&Outbound::StateChanged(StateChanged::requires_action(
-            RequiresAction {
-                request_id: id.shared(),
-                tool_name: Arc::clone(&request.tool_name),
-                tool_use_id: Arc::clone(&request.tool_use_id),
-                description: request.description.clone().unwrap_or_default(),
-                input: request.input,
-            },
-        )));
+        self.tell_state(StateChanged::requires_action(RequiresAction {
+            request_id: id.shared(),
+            tool_name: Arc::clone(&request.tool_name),
+            tool_use_id: Arc::clone(&request.tool_use_id),
+            description: request.description.clone().unwrap_or_default(),
+            input: request.input,
+        }));
         self.send_request(&id, asked);
         id
     }
@@ -122,6 +120,7 @@ impl AgentSession {
             .tool(&call.name)
             .map_or_else(|| call.name.to_string(), |tool| describe(tool, &call.input));
         let request = CanUseTool {
+            permission_suggestions: self.suggestions(&call.name),
             blocked_path,
             decision_reason,
             description: Some(description),
@@ -186,9 +185,9 @@ impl AgentSession {
     /// The host's answer to a question.
     pub(super) fn question_answered(&mut self, group: u64, response: ControlResponse) {
         let answer = match response.body {
-            ResponseBody::Success { payload, .. } => {
-                PermissionAnswer::parse(payload.as_ref()).map_err(|fault| fault.to_string())
-            }
+            ResponseBody::Success { payload, .. } => self
+                .read_answer(payload.as_ref())
+                .map_err(|fault| fault.to_string()),
             ResponseBody::Error { message, .. } => Err(message),
             ResponseBody::Invalid { reason } => Err(reason),
         };
@@ -198,6 +197,14 @@ impl AgentSession {
             Err(why) => RaceEvent::HostFailed(why),
         };
         self.race(group, event);
+    }
+
+    fn read_answer(&self, payload: Option<&RawJson>) -> Result<PermissionAnswer, AnswerFault> {
+        if self.config.profile.is_reference() {
+            PermissionAnswer::parse_reference(payload)
+        } else {
+            PermissionAnswer::parse(payload)
+        }
     }
 
     /// Something happened in a race; the first decisive event settles it.

@@ -110,6 +110,7 @@ mod tests {
             priority,
             priority_given: true,
             timestamp: None,
+            origin: None,
             weight,
         };
         Prompt {

@@ -1,18 +1,21 @@
 //! Records built from what a session knows. Leaves: nothing here decides.
 
 use super::config::Provider;
+use super::queue::Prompt;
 use super::tasks::{Over, Task};
 use crate::agent_loop::{FinishedBlock, TurnOutcome};
 use crate::hook::HookReport;
 use crate::json::RawJson;
 use crate::model::{ModelFailure, StopReason, ToolResult, Usage};
 use crate::schema::Money;
+use crate::schema::inbound::UserRecord;
 use crate::schema::outbound::{
     Accounting, AssistantMessage, AssistantRecord, AttachmentImportRejected, ContentBlock,
     ControlCancelRequest, ErrorSubtype, HookIdentity, HookOutcome, HookProgress, HookResponse,
-    MessageEvent, MessageStop, ModelUsage, Outbound, PermissionDenial, RejectReason, ResultError,
-    ResultRecord, ResultStop, ResultSuccess, StreamEvent, TaskNotification, TaskProgress,
-    TaskStarted, TaskUsage, TextBlock, Timing, ToolProgress, ToolResultRecord,
+    MessageEvent, MessageStop, ModelUsage, Outbound, PermissionDenial, RateLimitEvent,
+    RateLimitInfo, RateLimitStatus, RejectReason, ResultError, ResultRecord, ResultStop,
+    ResultSuccess, StreamEvent, TaskNotification, TaskProgress, TaskStarted, TaskUsage, TextBlock,
+    Timing, ToolProgress, ToolResultRecord,
 };
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -63,6 +66,33 @@ impl Books {
     }
 }
 
+/// The prompt that a result belongs to, as far as the result tells of it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Asked {
+    /// Its UUID, where that could be read or was made.
+    pub(super) uuid: Option<Arc<str>>,
+    /// Where it came from, as the host said.
+    pub(super) origin: Option<RawJson>,
+}
+
+impl From<Prompt> for Asked {
+    fn from(prompt: Prompt) -> Self {
+        Self {
+            uuid: Some(prompt.uuid),
+            origin: prompt.record.origin,
+        }
+    }
+}
+
+impl From<UserRecord> for Asked {
+    fn from(record: UserRecord) -> Self {
+        Self {
+            uuid: record.uuid.map(Into::into),
+            origin: record.origin,
+        }
+    }
+}
+
 fn milliseconds(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }
@@ -74,15 +104,15 @@ pub(super) fn success(
     text: String,
     structured_output: Option<RawJson>,
     books: Books,
-    prompt_uuid: Option<Arc<str>>,
+    asked: Asked,
 ) -> ResultRecord {
     ResultRecord::Success(ResultSuccess {
         timing: books.timing(),
         result: text,
         accounting: books.accounting(provider, stop),
         structured_output,
-        prompt_uuid,
-        origin: None,
+        prompt_uuid: asked.uuid,
+        origin: asked.origin,
     })
 }
 
@@ -93,24 +123,20 @@ pub(super) fn error(
     stop: ResultStop,
     errors: Vec<String>,
     books: Books,
-    prompt_uuid: Option<Arc<str>>,
+    asked: Asked,
 ) -> ResultRecord {
     ResultRecord::Error(ResultError {
         subtype,
         timing: books.timing(),
         accounting: books.accounting(provider, stop),
         errors,
-        prompt_uuid,
-        origin: None,
+        prompt_uuid: asked.uuid,
+        origin: asked.origin,
     })
 }
 
 /// The result that refuses a record, or ends the stream (DEC-10).
-pub(super) fn input_error(
-    provider: &Provider,
-    text: String,
-    prompt_uuid: Option<Arc<str>>,
-) -> ResultRecord {
+pub(super) fn input_error(provider: &Provider, text: String, asked: Asked) -> ResultRecord {
     let books = Books::unused(provider);
     error(
         provider,
@@ -118,12 +144,12 @@ pub(super) fn input_error(
         ResultStop::InputError,
         vec![text],
         books,
-        prompt_uuid,
+        asked,
     )
 }
 
 /// The result of an accepted prompt that the session's end overtook (DEC-10).
-pub(super) fn never_ran(provider: &Provider, text: &str, prompt_uuid: Arc<str>) -> ResultRecord {
+pub(super) fn never_ran(provider: &Provider, text: &str, prompt: Prompt) -> ResultRecord {
     let books = Books::unused(provider);
     let (subtype, stop) = (ErrorSubtype::DuringExecution, ResultStop::Cancelled);
     error(
@@ -132,7 +158,7 @@ pub(super) fn never_ran(provider: &Provider, text: &str, prompt_uuid: Arc<str>) 
         stop,
         vec![text.to_string()],
         books,
-        Some(prompt_uuid),
+        prompt.into(),
     )
 }
 
@@ -238,6 +264,18 @@ pub(super) fn api_error(failure: &ModelFailure, id: Arc<str>, model: Arc<str>) -
         },
         parent_tool_use_id: None,
         error: Some(failure.category),
+    })
+}
+
+/// The provider takes no more requests, maybe until a time in Unix seconds.
+pub(super) const fn rate_limited(resets_at: Option<u64>) -> Outbound {
+    Outbound::RateLimit(RateLimitEvent {
+        rate_limit_info: RateLimitInfo {
+            status: RateLimitStatus::Rejected,
+            resets_at,
+            utilization: None,
+            overage_status: None,
+        },
     })
 }
 

@@ -153,6 +153,11 @@ impl AgentSession {
                 );
             }
         }
+        let echo = if self.config.profile.is_reference() {
+            super::fit::without_long_payload(echo, self.config.limits.reference_record_bytes)
+        } else {
+            echo
+        };
         self.send(&Outbound::ControlResponse(echo));
     }
 

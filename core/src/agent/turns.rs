@@ -2,7 +2,9 @@
 
 use super::hooks::{About, Occasion};
 use super::mcp::RemoteCalls;
+use super::profile::StateRecords;
 use super::queue::Prompt;
+use super::records::Asked;
 use super::storing::{Held, NOT_STORED};
 use super::submissions::Submission;
 use super::tasks::Beat;
@@ -10,6 +12,8 @@ use super::{AgentSession, Event, Output, Stage, TurnReport};
 use super::{partial, records};
 use crate::agent_loop::{FinishedBlock, LoopInput, Step, Streamed, TurnEnd, TurnOutcome};
 use crate::effect::{EffectId, Request, Verdict};
+use crate::hook::HookEvent;
+use crate::json::RawJson;
 use crate::machine::Machine as _;
 use crate::model::{Delta, ModelFailure, ModelOutcome, ModelRequest, StopReason};
 use crate::schema::Money;
@@ -30,6 +34,8 @@ use core::time::Duration;
 #[derive(Debug)]
 pub(super) struct Turn {
     pub(super) prompt_uuid: Arc<str>,
+    /// Where the prompt came from, as the host said.
+    origin: Option<RawJson>,
     began: Instant,
     /// Time spent waiting for the model so far.
     api: Duration,
@@ -41,6 +47,8 @@ pub(super) struct Turn {
     pub(super) denials: Vec<PermissionDenial>,
     /// Id of the message that is being streamed, as records show it.
     message_id: Option<Arc<str>>,
+    /// Whether a rate limit of the newest request was told.
+    told_limit: bool,
     /// Entries that have to be stored before anything else is begun.
     pub(super) barrier: u64,
     /// Submissions of structured output that are being checked.
@@ -68,6 +76,9 @@ impl Turn {
             .collect()
     }
 }
+
+/// The status of a provider that takes no more requests for now.
+const TOO_MANY_REQUESTS: u16 = 429;
 
 /// What the results of calls say that an interrupt left open.
 pub(super) const CANCELLED: &str = "Cancelled: the turn was interrupted before this call finished.";
@@ -98,10 +109,23 @@ impl AgentSession {
 
     /// Lets hooks see the prompt first, if there are some.
     fn begin_turn(&mut self, prompt: Prompt) {
+        self.told_init = false;
+        let hooks = self.hooks_of(HookEvent::UserPromptSubmit, None);
+        if self.config.hooks.records && !hooks.is_empty() {
+            // What is told of them belongs to the turn.
+            self.tell_init();
+        }
         let text = prompt.record.content.parts().join("\n");
         let occasion = Occasion::Submit(Box::new(prompt));
         if let Err(Occasion::Submit(prompt)) = self.begin_hooks(occasion, About::Prompt(&text)) {
             self.run_prompt(*prompt);
+        }
+    }
+
+    /// Tells what the session is made of, before all else of a turn (DEC-39).
+    fn tell_init(&mut self) {
+        if self.config.profile.is_reference() && !core::mem::replace(&mut self.told_init, true) {
+            self.send_init();
         }
     }
 
@@ -110,6 +134,7 @@ impl AgentSession {
         self.set_checkpoint(&prompt.uuid);
         self.turn = Some(Turn {
             prompt_uuid: Arc::clone(&prompt.uuid),
+            origin: prompt.record.origin.clone(),
             began: self.now,
             api: Duration::ZERO,
             model: None,
@@ -117,6 +142,7 @@ impl AgentSession {
             remote: RemoteCalls::default(),
             denials: Vec::new(),
             message_id: None,
+            told_limit: false,
             barrier: 0,
             submissions: BTreeMap::new(),
             held: VecDeque::new(),
@@ -127,6 +153,7 @@ impl AgentSession {
             journal.retry();
         }
         self.offer_mcp_tools();
+        self.tell_init();
         self.set_state(SessionState::Running);
         let Prompt { uuid, record } = prompt;
         self.echo(&record, uuid);
@@ -196,10 +223,14 @@ impl AgentSession {
         if let Some(turn) = &mut self.turn {
             turn.model = Some((id, now));
             turn.message_id = None;
+            turn.told_limit = false;
         }
     }
 
     pub(super) fn model_delta(&mut self, delta: Delta) {
+        if let Delta::RateLimited { resets_at } = delta {
+            return self.tell_rate_limit(resets_at);
+        }
         self.feed_loop(LoopInput::Delta(delta));
     }
 
@@ -341,20 +372,44 @@ impl AgentSession {
 
     /// One assistant record says that the request failed (DEC-41).
     fn show_failure(&mut self, failure: &ModelFailure) {
+        let told = self.turn.as_ref().is_some_and(|turn| turn.told_limit);
+        if failure.status == Some(TOO_MANY_REQUESTS) && !told {
+            self.tell_rate_limit(None);
+        }
         let id = self.ids.tagged("msg_").into();
         let model = Arc::clone(&self.config.provider.model);
         self.send(&records::api_error(failure, id, model));
     }
 
+    /// The provider takes no more for now (DEC-43).
+    fn tell_rate_limit(&mut self, resets_at: Option<u64>) {
+        if let Some(turn) = &mut self.turn {
+            turn.told_limit = true;
+        }
+        if self.config.profile.is_reference() {
+            self.send(&records::rate_limited(resets_at));
+        }
+    }
+
     pub(super) fn set_state(&mut self, state: SessionState) {
         if self.state != state {
             self.state = state;
-            let record = match state {
+            self.tell_state(match state {
                 SessionState::Idle => StateChanged::IDLE,
                 SessionState::Running | SessionState::RequiresAction => StateChanged::RUNNING,
-            };
-            self.send(&Outbound::StateChanged(record));
+            });
         }
+    }
+
+    /// Tells a state to whom it is for (DEC-12).
+    pub(super) fn tell_state(&mut self, record: StateChanged) {
+        let reference = self.config.profile.reference();
+        let record = match reference.map_or(StateRecords::Plain, |reference| reference.states) {
+            StateRecords::Plain => record,
+            StateRecords::HostOnly => record.for_sdk_host(),
+            StateRecords::Off => return,
+        };
+        self.send(&Outbound::StateChanged(record));
     }
 
     // ---- the end --------------------------------------------------------------------
@@ -407,7 +462,10 @@ impl AgentSession {
             cost: end.cost.map(Money),
             denials: turn.denials,
         };
-        let uuid = Some(turn.prompt_uuid);
+        let asked = Asked {
+            uuid: Some(turn.prompt_uuid),
+            origin: turn.origin,
+        };
         let provider = &self.config.provider;
         let not_stored = turn.store_failed.then(|| NOT_STORED.to_string());
         let (subtype, stop, error) = match as_done(end.outcome) {
@@ -430,7 +488,7 @@ impl AgentSession {
                         text,
                         structured,
                         books,
-                        uuid,
+                        asked,
                     ),
                     report,
                 );
@@ -457,7 +515,7 @@ impl AgentSession {
             at_limit: false,
         };
         (
-            records::error(provider, subtype, stop, errors, books, uuid),
+            records::error(provider, subtype, stop, errors, books, asked),
             report,
         )
     }

@@ -1,7 +1,7 @@
 //! Input records: prompts, context, environment, uploads.
 
 use super::queue::{Full, Prompt};
-use super::records;
+use super::records::{self, Asked};
 use super::{AgentSession, Event, Handshake, Output, TurnReport};
 use crate::agent_loop::LoopInput;
 use crate::schema::inbound::{
@@ -13,13 +13,21 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec;
+use alloc::vec::Vec;
 
 impl AgentSession {
     /// Acts on one input record, in arrival order.
     pub(super) fn record(&mut self, record: Inbound) {
         match record {
             Inbound::User(user) => self.user(user),
-            Inbound::UserRejected(UserRejected { uuid, reason }) => self.reject(uuid, reason),
+            Inbound::UserRejected(UserRejected {
+                uuid,
+                origin,
+                reason,
+            }) => {
+                let uuid = uuid.map(Into::into);
+                self.reject(Asked { uuid, origin }, reason);
+            }
             Inbound::ControlRequest(request) => self.control_request(request),
             Inbound::ControlResponse(response) => self.control_response(response),
             Inbound::KeepAlive => {}
@@ -28,13 +36,11 @@ impl AgentSession {
                 self.warn(format!("update_environment_variables refused: {reason}"));
             }
             Inbound::Import(import) => self.import(&import),
-            Inbound::Context { kind } => {
-                let kind = match kind {
-                    ContextKind::Assistant => "assistant",
-                    ContextKind::System => "system",
-                };
-                self.warn(format!("a replayed {kind} record was ignored"));
-            }
+            Inbound::Context {
+                kind,
+                texts,
+                left_out,
+            } => self.prior(kind, texts, left_out),
             Inbound::Unknown { kind } => {
                 self.warn(format!(
                     "an input record of the unknown type {kind:?} was ignored"
@@ -64,7 +70,7 @@ impl AgentSession {
             } else {
                 "initialize was rejected; send an initialize without fields first"
             };
-            return self.reject(user.uuid, reason.to_string());
+            return self.reject(user.into(), reason.to_string());
         }
         if user.is_replay {
             return self.context(user);
@@ -78,7 +84,7 @@ impl AgentSession {
         if let Err(full) = self.queue.admits(user.weight, &self.config.limits) {
             // A prompt that starts at once takes no place in the queue.
             if self.is_busy() || matches!(full, Full::TooHeavy(_)) {
-                return self.reject(user.uuid, full.to_string());
+                return self.reject(user.into(), full.to_string());
             }
         }
         self.accept(user);
@@ -116,6 +122,33 @@ impl AgentSession {
         self.feed_loop(LoopInput::Context(record.content.parts()));
     }
 
+    /// What a model or a system said before; only the profile `reference` takes
+    /// it into the history (DEC-44).
+    fn prior(&mut self, kind: ContextKind, texts: Vec<String>, left_out: usize) {
+        let of = match kind {
+            ContextKind::Assistant => "assistant",
+            ContextKind::System => "system",
+        };
+        if !self.config.profile.is_reference() {
+            return self.warn(format!("a replayed {of} record was ignored"));
+        }
+        if texts.is_empty() {
+            return self.warn(format!("a replayed {of} record without text was ignored"));
+        }
+        if left_out > 0 {
+            self.warn(format!(
+                "{left_out} blocks of a replayed {of} record are no text and were left out"
+            ));
+        }
+        match kind {
+            ContextKind::System => self.tell_model(texts),
+            ContextKind::Assistant => {
+                let texts = texts.iter().map(|text| self.safe(text)).collect();
+                self.feed_loop(LoopInput::PriorAnswer(texts));
+            }
+        }
+    }
+
     /// A UUID seen before is no new prompt (DEC-44).
     fn repeated(&mut self, record: &UserRecord, uuid: Arc<str>) {
         if !self.config.replay_user_messages {
@@ -134,11 +167,10 @@ impl AgentSession {
     }
 
     /// Refuses one user record; everything else goes on (WIRE-021).
-    pub(super) fn reject(&mut self, uuid: Option<String>, reason: String) {
+    pub(super) fn reject(&mut self, asked: Asked, reason: String) {
         let reason = self.safe(&reason);
         self.books.rejected = true;
-        let result =
-            records::input_error(&self.config.provider, reason.clone(), uuid.map(Into::into));
+        let result = records::input_error(&self.config.provider, reason.clone(), asked);
         self.send(&Outbound::Result(result));
         self.warn(format!("a user record was refused: {reason}"));
         let report = TurnReport {
@@ -166,6 +198,7 @@ impl AgentSession {
             priority: Priority::default(),
             priority_given: false,
             timestamp: None,
+            origin: None,
             weight,
         });
     }

@@ -213,7 +213,8 @@ impl Answer {
 
     /// Takes one delta. `map_id` gives the session-wide id of a call (DEC-35).
     pub(crate) fn delta(&mut self, delta: Delta, map_id: impl FnOnce(&str) -> Arc<str>) {
-        if !self.started && !matches!(delta, Delta::MessageId(_)) {
+        let is_part = !matches!(delta, Delta::MessageId(_) | Delta::RateLimited { .. });
+        if !self.started && is_part {
             self.started = true;
             self.out.push_back(Streamed::Started);
         }
@@ -239,6 +240,7 @@ impl Answer {
             }
             Delta::UsageUnknown => self.usage_known = false,
             Delta::Stop(stop) => self.stop = Some(stop),
+            Delta::RateLimited { .. } => {}
         }
     }
 
@@ -483,6 +485,7 @@ const fn content_bytes(delta: &Delta) -> u64 {
         | Delta::Signature(_)
         | Delta::Usage(_)
         | Delta::UsageUnknown
+        | Delta::RateLimited { .. }
         | Delta::Stop(_) => 0,
     };
     bytes as u64

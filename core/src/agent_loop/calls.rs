@@ -84,6 +84,13 @@ pub(crate) fn input(arguments: &str, config: &LoopConfig) -> Result<RawJson, Str
     if !input.is_object() {
         return Err("The arguments of this call are not a JSON object.".into());
     }
+    let bytes = input.as_str().len();
+    if bytes > config.input_bytes {
+        let most = config.input_bytes;
+        return Err(format!(
+            "The arguments of this call take {bytes} bytes, and at most {most} can be passed on."
+        ));
+    }
     if config.guard.check(input.as_str().as_bytes()).is_err() {
         return Err("The arguments of this call hold a credential.".into());
     }

@@ -26,6 +26,7 @@ mod aside;
 mod batch;
 mod calls;
 mod estimate;
+mod history;
 mod offered;
 mod structured;
 mod tasks;
@@ -83,6 +84,8 @@ pub struct LoopConfig {
     pub guard: Guard,
     /// Arrays and objects open at once in the input of a call.
     pub input_depth: usize,
+    /// Size of the input of a call, in bytes as records carry it (DEC-34).
+    pub input_bytes: usize,
     /// Whether somebody wants to be asked before a turn ends because the model
     /// stopped ([`Step::Stopping`]).
     pub asks_before_stop: bool,
@@ -288,7 +291,7 @@ impl AgentLoop {
     fn prompt(&mut self, parts: Vec<String>) {
         self.account.next_prompt();
         self.begin_output();
-        self.take_context();
+        self.take_context(true);
         self.prompt_at = self.history.len();
         let prompt = Arc::new(Message::User(parts));
         self.history.push(Arc::clone(&prompt));
@@ -301,7 +304,7 @@ impl AgentLoop {
     }
 
     fn request(&mut self) {
-        self.take_context();
+        self.take_context(false);
         self.account.request();
         self.phase = Phase::Requesting;
         self.answer = Answer::new(self.config.guard.clone());
@@ -623,24 +626,6 @@ impl AgentLoop {
         }));
     }
 
-    /// Puts the blocks of the current answer into the history.
-    fn keep_shown(&mut self, usage: Option<Usage>) {
-        let blocks = core::mem::take(&mut self.shown);
-        if !blocks.is_empty() {
-            let message = Arc::new(Message::Assistant(blocks));
-            self.history.push(Arc::clone(&message));
-            let kept = Kept::Answer { message, usage };
-            self.out.push_back(Step::Kept(kept));
-        }
-    }
-
-    fn take_context(&mut self) {
-        for context in self.context.drain(..) {
-            self.history.push(Arc::clone(&context));
-            self.out.push_back(Step::Kept(Kept::Context(context)));
-        }
-    }
-
     fn redact(&self, outcome: ToolOutcome) -> ToolOutcome {
         use crate::tool::ToolContent;
         let content = outcome.content.into_iter().map(|part| match part {
@@ -665,7 +650,10 @@ impl Machine for AgentLoop {
         }
         let fits = match &input {
             LoopInput::Prompt(_) => self.phase == Phase::Idle,
-            LoopInput::Tick | LoopInput::Context(_) | LoopInput::Cancel { .. } => true,
+            LoopInput::Tick
+            | LoopInput::Context(_)
+            | LoopInput::PriorAnswer(_)
+            | LoopInput::Cancel { .. } => true,
             LoopInput::TaskBegan => self.phase != Phase::Idle,
             LoopInput::TaskEnded { .. } | LoopInput::TaskStopped { .. } => self.tasks.is_running(),
             LoopInput::Delta(_) | LoopInput::ModelDone(_) => self.phase == Phase::Requesting,
@@ -689,6 +677,10 @@ impl Machine for AgentLoop {
             LoopInput::Tick => {}
             LoopInput::Prompt(parts) => self.prompt(parts),
             LoopInput::Context(parts) => self.context.push(Arc::new(Message::User(parts))),
+            LoopInput::PriorAnswer(texts) => {
+                let blocks = texts.into_iter().map(Block::Text).collect();
+                self.context.push(Arc::new(Message::Assistant(blocks)));
+            }
             LoopInput::Delta(delta) => self.delta(delta),
             LoopInput::ModelDone(outcome) => self.model_done(outcome),
             LoopInput::Allow {

@@ -29,6 +29,7 @@ fn config() -> LoopConfig {
         pricing: None,
         guard: Guard::new(["sk-secret-key", "sk-🚀-key"]).expect("few literals"),
         input_depth: 120,
+        input_bytes: usize::MAX,
         asks_before_stop: false,
     }
 }

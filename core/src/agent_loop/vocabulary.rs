@@ -24,6 +24,9 @@ pub enum LoopInput {
     Prompt(Vec<String>),
     /// Prior context; it reaches the model with the next request.
     Context(Vec<String>),
+    /// An answer of an earlier conversation, as texts; it joins the history
+    /// before the next prompt.
+    PriorAnswer(Vec<String>),
     /// The streamed answer goes on.
     Delta(Delta),
     /// The model request ended.

@@ -31,9 +31,9 @@ mod writer;
 pub use error::{Reason, ScanError, UnpairedSurrogate};
 pub use raw::RawJson;
 pub use scan::{ScanLimits, Scanner};
-pub use text::Str;
+pub use text::{Str, without_unpaired};
 pub use value::{Array, Elements, Kind, Members, Object, Value};
-pub use writer::Writer;
+pub use writer::{Writer, escaped_len};
 
 #[cfg(test)]
 mod tests;

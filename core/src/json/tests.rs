@@ -444,6 +444,42 @@ fn strings_compare_decoded() {
     assert!(matches!(list[0].decode(), Ok(Cow::Borrowed("type"))));
 }
 
+// covers: DEC-04
+#[test]
+fn a_text_without_unpaired_surrogates_is_the_same_elsewhere() {
+    for (text, repaired) in [
+        (r#"{"a":"\ud800"}"#, r#"{"a":"\ufffd"}"#),
+        (
+            r#"["\udc00\ud83d\ude00\uD83D"]"#,
+            r#"["\ufffd\ud83d\ude00\ufffd"]"#,
+        ),
+        (r#""\\ud800 \"\ud800\\""#, r#""\\ud800 \"\ufffd\\""#),
+        (
+            r#"{"\udfff":1.50, "b" :"é\n"}"#,
+            r#"{"\ufffd":1.50, "b" :"é\n"}"#,
+        ),
+        ("[]", "[]"),
+    ] {
+        assert_eq!(without_unpaired(text), repaired);
+        assert_eq!(text.len(), repaired.len());
+        let raw = RawJson::parse(repaired).expect("it is still JSON");
+        assert!(!raw.has_unpaired_surrogate(), "{repaired}");
+    }
+}
+
+// covers: DEC-34
+#[test]
+fn the_size_of_a_character_is_what_the_writer_takes_for_it() {
+    for c in (0..=0x2030)
+        .chain([0xFFFD, 0x1_F600])
+        .filter_map(char::from_u32)
+    {
+        let mut writer = Writer::new();
+        writer.string(c.encode_utf8(&mut [0; 4]));
+        assert_eq!(writer.finish().len(), escaped_len(c) + 2, "{c:?}");
+    }
+}
+
 #[test]
 fn raw_json_is_canonical() {
     for (text, canonical) in [

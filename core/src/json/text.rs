@@ -114,6 +114,33 @@ impl fmt::Debug for Str<'_> {
     }
 }
 
+/// A JSON text with U+FFFD, as an escape, in the place of each unpaired
+/// surrogate (DEC-04). No byte moves: both escapes take six.
+///
+/// `text` must be valid; backslashes stand in its strings only.
+#[must_use]
+pub fn without_unpaired(text: &str) -> String {
+    let from = text.as_bytes();
+    let (mut repaired, mut done) = (String::with_capacity(text.len()), 0);
+    let mut at = memchr::memchr(b'\\', from);
+    while let Some(start) = at {
+        let next = match escape(from, start) {
+            Ok(Escape::Char { end, .. }) => end,
+            Ok(Escape::Unpaired { end, .. }) => {
+                repaired.push_str(text.get(done..start).unwrap_or_default());
+                repaired.push_str("\\ufffd");
+                done = end;
+                end
+            }
+            Err(_) => break,
+        };
+        let left = from.get(next..).unwrap_or_default();
+        at = memchr::memchr(b'\\', left).map(|more| next + more);
+    }
+    repaired.push_str(text.get(done..).unwrap_or_default());
+    repaired
+}
+
 /// How much is copied at once.
 const STEP: usize = 16;
 

@@ -307,6 +307,16 @@ pub(super) fn escape_into(out: &mut Vec<u8>, text: &str) {
     }
 }
 
+/// Bytes that a character takes inside a string of ours.
+#[must_use]
+pub const fn escaped_len(c: char) -> usize {
+    match c {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+        '\0'..='\u{1f}' | '\u{2028}' | '\u{2029}' => 6,
+        _ => c.len_utf8(),
+    }
+}
+
 /// Where the first byte is that needs a closer look: quote, backslash, control,
 /// or the first of U+2028 and U+2029. The length of the text if there is none.
 #[inline]

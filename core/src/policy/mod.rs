@@ -282,6 +282,12 @@ impl Policy {
         self.restrained(Behavior::Deny, &subject) == Found::Unclear
     }
 
+    /// Whether the settings declare a tool of this name.
+    #[must_use]
+    pub fn declares(&self, tool: &str) -> bool {
+        self.tools.contains_key(tool)
+    }
+
     fn forbidden(&self, tool: &ToolSpec, denied: Found) -> Option<&'static str> {
         let own = self.tools.get(&*tool.name).copied();
         if denied == Found::Yes {

@@ -3,9 +3,10 @@
 use crate::persistence::Persistence;
 use crate::refusal::Refusal;
 use crate::settings::Standing;
-use agentx_core::agent::{AgentSession, Config, Output, Profile, Provider};
+use agentx_core::agent::{AgentSession, Command, Config, Input, Output, Profile, Provider};
 use agentx_core::correlate::OrphanPolicy;
 use agentx_core::guard::Guard;
+use agentx_core::hook::Hooks;
 use agentx_core::ids::Seed;
 use agentx_core::limits::Limits;
 use agentx_core::machine::Machine as _;
@@ -197,7 +198,10 @@ impl Parts<'_> {
             output_style: OUTPUT_STYLE.to_owned(),
             available_output_styles: vec![OUTPUT_STYLE.to_owned()],
             api_key_source: ApiKeySource::User,
-            api_provider: None,
+            api_provider: self
+                .profile
+                .reference()
+                .and_then(|_| api_provider(self.entry.descriptor().provider_type)),
             pid: std::process::id().into(),
             input_capabilities: None,
         };
@@ -209,21 +213,41 @@ impl Parts<'_> {
     /// same, but only to end it.
     fn check_public(&self, config: &Config) -> Result<(), Refusal> {
         self.registry.check_frames(&frames())?;
-        let unguarded = Config {
+        let mut unguarded = Config {
             credentials: Guard::default(),
             metadata: Guard::default(),
+            hooks: Hooks::default(),
             ..config.clone()
         };
+        if let Profile::Reference(reference) = &mut unguarded.profile {
+            reference.await_initialize = false;
+        }
         let mut told = AgentSession::new(unguarded, Instant::ZERO);
+        if config.profile.is_reference() {
+            // `init` comes with a turn (DEC-39).
+            let prompt = Input::Command(Command::Prompt(String::new()));
+            let _ = told.handle(Instant::ZERO, prompt);
+        }
         while let Some(output) = told.poll() {
             if let Output::Transmit(record) = output {
                 let record = String::from_utf8_lossy(record.as_bytes()).into_owned();
                 self.registry.check_public(&record)?;
+                break;
             }
         }
         let answer = config.initialize.to_raw().map_err(Refusal::new)?;
         Ok(self.registry.check_public(answer.as_str())?)
     }
+}
+
+/// Under which name existing hosts know the API of a type of entries.
+fn api_provider(provider_type: &str) -> Option<String> {
+    let name = match provider_type {
+        "azure_openai" => "foundry",
+        "anthropic" => "firstParty",
+        _ => return None,
+    };
+    Some(name.to_owned())
 }
 
 /// Every name and word of the records that a session may write.
@@ -293,4 +317,23 @@ fn epoch() -> WallTime {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let millis = since.map_or(0, |since| since.as_millis());
     WallTime(u64::try_from(millis).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // covers: DEC-47
+    #[test]
+    fn two_apis_have_names_that_existing_hosts_know() {
+        let names = [
+            "azure_openai",
+            "anthropic",
+            "openai",
+            "openai_compatible",
+            "scripted",
+        ];
+        let known: Vec<_> = names.into_iter().filter_map(api_provider).collect();
+        assert_eq!(known, ["foundry", "firstParty"]);
+    }
 }

@@ -13,6 +13,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// The status of a provider that takes no more requests for now.
+const TOO_MANY_REQUESTS: u16 = 429;
+
 #[derive(Debug)]
 pub(super) struct Exchange {
     adapter: Arc<dyn Adapter>,
@@ -198,12 +201,22 @@ impl Exchange {
             };
             return;
         }
-        let wall = WallTime(self.epoch.0.saturating_add(now.as_micros() / 1000));
+        let wall = self.wall(now);
         self.stage = Stage::Refused {
             status,
             asked: retry::asked_wait(headers, wall),
             body: Vec::new(),
         };
+    }
+
+    /// Milliseconds since the Unix epoch.
+    const fn wall(&self, at: Instant) -> WallTime {
+        WallTime(self.epoch.0.saturating_add(at.as_micros() / 1000))
+    }
+
+    /// The first whole second that is not before.
+    const fn unix_seconds(&self, at: Instant) -> u64 {
+        self.wall(at).0.div_ceil(1000)
     }
 
     fn stepped(&mut self, now: Instant, step: Step, out: &mut VecDeque<Output>) {
@@ -271,6 +284,10 @@ impl Exchange {
         asked: Option<Duration>,
         out: &mut VecDeque<Output>,
     ) {
+        if failure.model.status == Some(TOO_MANY_REQUESTS) {
+            let resets_at = asked.map(|wait| self.unix_seconds(now.after(wait)));
+            out.push_back(Output::Delta(Delta::RateLimited { resets_at }));
+        }
         if !failure.transient {
             return self.fail(failure, out);
         }

@@ -1,7 +1,7 @@
 //! Refusals, faults and the attempts after them.
 
 use crate::support::{CUT, Hand, responses_provider};
-use agentx_core::model::ModelOutcome;
+use agentx_core::model::{Delta, ModelOutcome};
 use agentx_providers::call::{Input, Output};
 use agentx_providers::http::{FailureKind, HttpEvent, TransportFailure};
 use agentx_providers::limits::{ATTEMPTS, DELTA_IDLE};
@@ -20,7 +20,13 @@ fn fault(kind: FailureKind) -> HttpEvent<'static> {
 
 /// The warning alone, after an exchange that has ended.
 fn warning(hand: &mut Hand) -> String {
-    match hand.take().as_slice() {
+    let is_limit = |out: &Output| matches!(out, Output::Delta(Delta::RateLimited { .. }));
+    let outputs = hand.take().into_iter();
+    match outputs
+        .filter(|out| !is_limit(out))
+        .collect::<Vec<_>>()
+        .as_slice()
+    {
         [Output::Warn(text)] => text.clone(),
         other => panic!("no warning: {other:?}"),
     }
@@ -50,6 +56,31 @@ fn a_date_is_measured_from_the_wall() {
     // The test's clock stands at one second after noon.
     hand.refuse(503, &[("retry-after", "Mon, 30 Nov 2026 12:00:05 GMT")], "");
     assert!(warning(&mut hand).ends_with("(status 503); next attempt in 4.000 s"));
+}
+
+// covers: DEC-43
+#[test]
+fn each_rate_limit_is_told_with_its_end() {
+    // The test's clock stands at one second after noon.
+    let noon = 1_796_040_000;
+    for (headers, resets_at) in [
+        (&[("retry-after", "2")][..], Some(noon + 3)),
+        (&[("retry-after-ms", "1500")], Some(noon + 3)),
+        (&[("retry-after", "61")], Some(noon + 62)),
+        (&[], None),
+    ] {
+        let mut hand = Hand::sent();
+        hand.refuse(429, headers, "{}");
+        let told = Output::Delta(Delta::RateLimited { resets_at });
+        assert_eq!(hand.take().first(), Some(&told), "{headers:?}");
+    }
+    for (status, limited) in [(429, 1), (503, 0)] {
+        let mut hand = Hand::sent();
+        hand.refuse(status, &[], r#"{"error":{"code":"insufficient_quota"}}"#);
+        let limits = hand.take().into_iter();
+        let limits = limits.filter(|out| matches!(out, Output::Delta(Delta::RateLimited { .. })));
+        assert_eq!(limits.count(), limited);
+    }
 }
 
 #[test]

@@ -3,7 +3,9 @@
 use crate::support::{
     EPOCH, Hand, SEED, answer, calling, messages_provider, prompt, provider, request, results, tool,
 };
-use agentx_core::model::{Block, Message, ModelOutcome, ModelRequest, ToolChoice, ToolResult};
+use agentx_core::model::{
+    Block, Delta, Message, ModelOutcome, ModelRequest, ToolChoice, ToolResult,
+};
 use agentx_core::tool::ToolContent;
 use agentx_providers::call::{Input, Output};
 use agentx_providers::http::{AuthSlot, HttpRequest, Scheme};
@@ -455,7 +457,10 @@ fn refusals_of_the_api_are_sorted_and_shown() {
         let warned = format!(
             "model request: attempt 1 of 4 failed (status {status}); next attempt in 7.000 s"
         );
-        assert_eq!(hand.take(), [Output::Warn(warned)]);
+        let is_limit = |out: &Output| matches!(out, Output::Delta(Delta::RateLimited { .. }));
+        let (limits, warnings): (Vec<_>, Vec<_>) = hand.take().into_iter().partition(is_limit);
+        assert_eq!(warnings, [Output::Warn(warned)]);
+        assert_eq!(limits.len(), usize::from(status == 429));
         hand.wait();
         assert!(matches!(hand.take().as_slice(), [Output::Send(_)]));
         hand.head(200, &[]);

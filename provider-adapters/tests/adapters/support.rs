@@ -253,6 +253,7 @@ pub(crate) fn describe(delta: &Delta) -> String {
         Delta::CallStart { index, id, name } => format!("call {index} id={id:?} name={name:?}"),
         Delta::CallArguments { index, text } => format!("args {index} {text:?}"),
         Delta::UsageUnknown => "usage unknown".to_owned(),
+        Delta::RateLimited { resets_at } => format!("rate limited until {resets_at:?}"),
         Delta::Usage(usage) => format!(
             "usage in={} out={} read={} write={} reasoning={}",
             usage.input_tokens,

@@ -49,6 +49,10 @@ fn inputs() -> Vec<Input<'static>> {
             text: "{\"a\": 1}".into(),
         }),
         delta(Delta::UsageUnknown),
+        delta(Delta::RateLimited { resets_at: None }),
+        delta(Delta::RateLimited {
+            resets_at: Some(1_764_000_000),
+        }),
         delta(Delta::Usage(Usage {
             input_tokens: 1,
             output_tokens: 2,

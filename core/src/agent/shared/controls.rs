@@ -148,7 +148,7 @@ impl AgentSession {
         self.answer(id, Some(raw(&CancelledPayload { cancelled })));
         match queued {
             Some(prompt) => {
-                let result = records::never_ran(&self.config.provider, TAKEN_BACK, prompt.uuid);
+                let result = records::never_ran(&self.config.provider, TAKEN_BACK, prompt);
                 self.books.last_ordinary_is_error = Some(true);
                 self.send(&Outbound::Result(result));
                 self.report_cancelled(vec![TAKEN_BACK.to_string()]);

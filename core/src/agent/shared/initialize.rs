@@ -95,7 +95,7 @@ impl AgentSession {
 
     fn reject_waiting(&mut self, reason: &str) {
         while let Some(prompt) = self.queue.pop() {
-            self.reject(Some(prompt.uuid.to_string()), reason.to_string());
+            self.reject(prompt.into(), reason.to_string());
         }
     }
 

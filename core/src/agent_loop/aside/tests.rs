@@ -30,6 +30,7 @@ fn looped(budget: Option<u128>) -> AgentLoop {
         }),
         guard: crate::guard::Guard::new(["sk-secret-key"]).expect("few literals"),
         input_depth: 120,
+        input_bytes: usize::MAX,
         asks_before_stop: false,
     };
     AgentLoop::new(config, IdGen::new(Seed::from_u64(1)))

@@ -5,6 +5,7 @@
 //! an `Err` operation, [`ResponseBody::Invalid`], [`Inbound::EnvironmentRefused`]),
 //! or [`Malformed`], which ends the stream (DEC-10).
 
+mod context;
 mod control;
 mod environment;
 mod import;
@@ -80,12 +81,8 @@ pub fn parse(
             });
         }
         "attachment_import" => Inbound::Import(import::parse(record)?),
-        "assistant" => Inbound::Context {
-            kind: ContextKind::Assistant,
-        },
-        "system" => Inbound::Context {
-            kind: ContextKind::System,
-        },
+        "assistant" => context::parse(record, ContextKind::Assistant, context, line_bytes),
+        "system" => context::parse(record, ContextKind::System, context, line_bytes),
         other => Inbound::Unknown {
             kind: context.shown(other),
         },

@@ -37,6 +37,10 @@ pub enum Inbound {
     Context {
         /// Whose record it is.
         kind: ContextKind,
+        /// What it says, in the profile `reference`.
+        texts: Vec<String>,
+        /// Blocks that are no text.
+        left_out: usize,
     },
     /// A type that is not known here: warn and ignore (WIRE-002).
     Unknown {
@@ -79,6 +83,8 @@ pub struct UserRecord {
     pub priority_given: bool,
     /// When the message was written, as the host says it.
     pub timestamp: Option<String>,
+    /// Where it came from, as the host says it; kept in the profile `reference`.
+    pub origin: Option<RawJson>,
     /// Admission weight in bytes: the raw line plus [`Limits::queue_overhead_bytes`] (DEC-45).
     pub weight: usize,
 }
@@ -131,6 +137,8 @@ impl UserContent {
 pub struct UserRejected {
     /// The prompt's UUID where it could be read.
     pub uuid: Option<String>,
+    /// Where it came from, as [`UserRecord::origin`].
+    pub origin: Option<RawJson>,
     /// What was wrong; may name a member of the record, never its content.
     pub reason: String,
 }

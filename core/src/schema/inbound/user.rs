@@ -2,7 +2,7 @@
 
 use super::{Inbound, ParseContext, Priority, UserContent, UserRecord, UserRejected};
 use crate::json::{Array, Object, RawJson, Value};
-use crate::schema::declare::{Fault, Json as _, Member, Shape, Spelling, fault};
+use crate::schema::declare::{Fault, Json as _, Member, Shape, Spelling, fault, open_faults};
 use crate::schema::outbound::AttachmentKind;
 use alloc::borrow::Cow;
 use alloc::format;
@@ -97,6 +97,7 @@ pub(super) fn parse(record: Object<'_>, context: &ParseContext<'_>, line_bytes: 
                 .get("uuid")
                 .and_then(decoded)
                 .filter(|uuid| Spelling::PromptUuid.fits(uuid)),
+            origin: origin(record, context),
             reason,
         }),
     }
@@ -119,10 +120,19 @@ fn read(
     }
     let is_replay = record.get("isReplay").and_then(Value::as_bool) == Some(true);
     let form = if is_replay { &REPLAY } else { &PROMPT };
-    if let Some(fault) = fault(record, form) {
+    let fault = if context.reference {
+        // Members that are not known are dropped, and any session is a hint.
+        let hint = |fault: &Fault<'_>| matches!(fault, Fault::Wrong("session_id", _));
+        open_faults(record, form).find(|fault| !hint(fault))
+    } else {
+        fault(record, form)
+    };
+    if let Some(fault) = fault {
         return Err(refusal(&fault, is_replay, context));
     }
-    check_session(record, context.session_id)?;
+    if !context.reference {
+        check_session(record, context.session_id)?;
+    }
     let message = record
         .get("message")
         .ok_or("user record: missing message")?;
@@ -138,8 +148,18 @@ fn read(
         priority: priority.unwrap_or_default(),
         priority_given: priority.is_some(),
         timestamp: optional("timestamp"),
+        origin: origin(record, context),
         weight,
     })
+}
+
+/// Where a record comes from, as its host says it: any JSON but null, kept in
+/// the profile `reference`. What would spell a credential is not repeated.
+fn origin(record: Object<'_>, context: &ParseContext<'_>) -> Option<RawJson> {
+    let origin = record.get("origin").filter(|_| context.reference)?;
+    let origin = (!origin.is_null()).then(|| RawJson::from_value(origin))?;
+    let safe = context.guard.check(origin.as_str().as_bytes()).is_ok();
+    safe.then_some(origin)
 }
 
 /// What is told of a record that has neither form.
@@ -193,6 +213,7 @@ fn read_message(message: Value<'_>, context: &ParseContext<'_>) -> Result<UserCo
             "content" => content = Some(value),
             "content_version" if value.as_u64() == Some(1) => versioned = true,
             "content_version" => return Err("user record: content_version must be 1".into()),
+            _ if context.reference => {}
             other => return Err(unknown_member("user message", other, context)),
         }
     }
@@ -242,7 +263,12 @@ fn read_blocks(
 }
 
 fn read_text_block(block: Object<'_>, context: &ParseContext<'_>) -> Result<String, Refusal> {
-    match fault(block, &TEXT_BLOCK) {
+    let fault = if context.reference {
+        open_faults(block, &TEXT_BLOCK).next()
+    } else {
+        fault(block, &TEXT_BLOCK)
+    };
+    match fault {
         Some(Fault::Unknown(name, _)) => Err(unknown_member("content block", &name, context)),
         Some(Fault::Missing(name)) => Err(format!("content block: missing {name}")),
         Some(Fault::Wrong(name, _)) => Err(format!("user record: {name} must be a string")),

@@ -139,7 +139,7 @@ impl UserReplay {
                 is_synthetic: record.is_synthetic,
                 priority: record.priority_given.then_some(record.priority),
                 timestamp: record.timestamp.clone(),
-                origin: None,
+                origin: record.origin.clone(),
             },
         }
     }

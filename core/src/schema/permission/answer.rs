@@ -119,6 +119,20 @@ impl PermissionAnswer {
     ///
     /// [`AnswerFault`]: the payload is no decision, and the call must be denied.
     pub fn parse(payload: Option<&RawJson>) -> Result<Self, AnswerFault> {
+        Self::read(payload, false)
+    }
+
+    /// The same in the profile `reference`, where an allow without
+    /// `updatedInput` takes the original input.
+    ///
+    /// # Errors
+    ///
+    /// As [`PermissionAnswer::parse`].
+    pub fn parse_reference(payload: Option<&RawJson>) -> Result<Self, AnswerFault> {
+        Self::read(payload, true)
+    }
+
+    fn read(payload: Option<&RawJson>, reference: bool) -> Result<Self, AnswerFault> {
         let payload = payload.ok_or(AnswerFault::NoPayload)?;
         let mut scanner = Scanner::new();
         let answer = scanner
@@ -130,7 +144,7 @@ impl PermissionAnswer {
         let behavior = behavior.ok_or(AnswerFault::Missing("behavior"))?;
         let behavior = behavior.as_str().ok_or(AnswerFault::UnknownBehavior)?;
         if behavior == *"allow" {
-            allow(answer).map(Self::Allow)
+            allow(answer, reference).map(Self::Allow)
         } else if behavior == *"deny" {
             deny(answer).map(Self::Deny)
         } else {
@@ -173,20 +187,20 @@ fn check(answer: Object<'_>, form: &[Member]) -> Result<(), AnswerFault> {
     fault.map_or(Ok(()), Err)
 }
 
-fn allow(answer: Object<'_>) -> Result<Allow, AnswerFault> {
-    check(answer, &ALLOW)?;
-    let input = answer
-        .get("updatedInput")
-        .ok_or(AnswerFault::Missing("updatedInput"))?;
-    let members = input
-        .as_object()
-        .ok_or(AnswerFault::WrongType("updatedInput"))?;
+fn allow(answer: Object<'_>, reference: bool) -> Result<Allow, AnswerFault> {
+    match check(answer, &ALLOW) {
+        Err(AnswerFault::Missing("updatedInput")) if reference => {}
+        checked => checked?,
+    }
+    let input = answer.get("updatedInput");
+    let replaces = |input: Value<'_>| input.as_object().is_some_and(|members| !members.is_empty());
+    let input = input.filter(|input| replaces(*input));
     let updates = match answer.get("updatedPermissions") {
         None => Some(Vec::new()),
         Some(list) => updates(list),
     };
     Ok(Allow {
-        updated_input: (!members.is_empty()).then(|| RawJson::from_value(input)),
+        updated_input: input.map(RawJson::from_value),
         updates_dropped: updates.is_none(),
         updates: updates.unwrap_or_default(),
         classification: classification(answer).unwrap_or(Classification::UserTemporary),

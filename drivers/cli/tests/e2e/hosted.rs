@@ -449,3 +449,58 @@ fn records_tell_of_hooks_where_the_host_asks_for_them() {
         assert_eq!(hooks.count(), told, "{kinds:?}");
     }
 }
+
+// covers: DEC-30, DEC-39
+#[test]
+fn a_route_in_what_a_turn_tells_first_is_a_registry_error() {
+    let world = World::with(&json!([
+        from_prompt("main", &json!({"default": true})),
+        {"id": "other", "type": "azure_openai", "azure_openai": {
+            "endpoint": "https://h.example", "model": "m", "deployment": "secret-deployment",
+            "api_key": "sk-SENTINEL-4471-Zq9", "api_version": "v1"}},
+    ]));
+    let folder = world.work().join("secret-deployment");
+    std::fs::create_dir(&folder).unwrap();
+    let mut command = linked(&world, &PLAIN);
+    command.current_dir(folder);
+    let refused = finish(command, &line("hi"));
+    assert_eq!((refused.status, &*refused.stdout), (Some(2), ""));
+    let told = "azure_openai.deployment: the value occurs in what would be told in public";
+    assert!(refused.stderr.contains(told), "{}", refused.stderr);
+}
+
+// covers: DEC-47
+#[test]
+fn existing_hosts_are_told_whose_api_it_is() {
+    let key = "sk-SENTINEL-4471-Zq9";
+    let azure = json!({"id": "a", "type": "azure_openai", "azure_openai": {
+        "endpoint": "https://h.example", "model": "m", "deployment": "dep-4471",
+        "api_key": key, "api_version": "v1"}});
+    let anthropic =
+        json!({"id": "a", "type": "anthropic", "anthropic": {"model": "m", "api_key": key}});
+    let asked = control("req_1", "initialize") + "\n";
+    for (entry, name) in [
+        (azure.clone(), json!("foundry")),
+        (anthropic, json!("firstParty")),
+        (from_prompt("a", &json!({})), Value::Null),
+    ] {
+        let world = World::with(&json!([entry]));
+        let outcome = finish(linked(&world, &PLAIN), &asked);
+        let account = &outcome.records()[0]["response"]["response"]["account"];
+        assert_eq!(account["apiKeySource"], "user", "{outcome:?}");
+        assert_eq!(account["apiProvider"], name);
+    }
+    let world = World::with(&json!([azure]));
+    let own = world.run(
+        &[
+            "--input-format",
+            "stream-json",
+            "--output-format",
+            "stream-json",
+        ],
+        &asked,
+    );
+    let account = &own.records()[1]["response"]["response"]["account"];
+    assert_eq!(account["apiKeySource"], "user", "{own:?}");
+    assert_eq!(account.get("apiProvider"), None);
+}

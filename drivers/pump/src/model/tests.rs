@@ -156,7 +156,8 @@ impl Hand {
     /// the next attempt. Gives the length of the pause.
     #[track_caller]
     fn tried_again(&mut self) -> Duration {
-        let said = self.take();
+        let mut said = self.take();
+        said.retain(|out| !matches!(out, Output::Delta(Delta::RateLimited { .. })));
         assert!(
             matches!(said[..], [Output::Close, Output::Warn(_)]),
             "{said:?}"

@@ -111,6 +111,7 @@ const fn delta_kind(delta: &Delta) -> &'static str {
         Delta::CallArguments { .. } => "arguments",
         Delta::Usage(_) => "usage",
         Delta::UsageUnknown => "usage_unknown",
+        Delta::RateLimited { .. } => "rate_limited",
         Delta::Stop(_) => "stop",
     }
 }

@@ -3,7 +3,7 @@
 use crate::support::{Bench, Silent, Sink, channel_of_news, configured, script, world};
 use agentx_core::agent::{Config, Profile, Reference};
 use agentx_pump::pump::Streams;
-use agentx_pump::world::{Host, HostReply, Stdio};
+use agentx_pump::world::{Host, HostPort, HostReply, Stdio};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
@@ -15,9 +15,16 @@ struct Registers {
 }
 
 impl Host for Registers {
+    /// Speaks first: the agent says nothing before a turn.
+    fn connect(&mut self, port: HostPort) {
+        let begins = self.begins.take().unwrap_or_default();
+        let lines: String = begins.iter().map(|line| format!("{line}\n")).collect();
+        port.send(lines.as_bytes());
+    }
+
     fn record(&mut self, record: &[u8]) -> HostReply {
         let record: Value = serde_json::from_slice(record).unwrap();
-        let mut lines = self.begins.take().unwrap_or_default();
+        let mut lines = Vec::new();
         if record["request"]["subtype"] == "hook_callback" {
             let id = &record["request_id"];
             let response = json!({"subtype": "success", "request_id": id, "response": {}});

@@ -67,6 +67,16 @@ const NO_LIMITS: &[(&str, &str)] = &[
     ),
     ("core/src/agent/endings::LATCHED", "an exit status"),
     ("core/src/agent/endings::INPUT_LOST", "an exit status"),
+    ("core/src/agent/turns::TOO_MANY_REQUESTS", "a status"),
+    (
+        "provider-adapters/src/call/exchange::TOO_MANY_REQUESTS",
+        "a status",
+    ),
+    (
+        "core/src/agent/fit/text::NOTE",
+        "room that is left for a note",
+    ),
+    ("core/src/agent/fit/text::BLOCK", "what a record takes"),
     (
         "core/src/agent/shared/settings::ENVELOPE",
         "what a record adds to a payload",

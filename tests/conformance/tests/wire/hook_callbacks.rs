@@ -462,7 +462,7 @@ fn an_interrupt_takes_back_every_request_in_order_before_it_is_acknowledged() {
     assert_eq!(b.all_records().len(), before);
     assert!(b.running().is_empty());
     b.prompt(2, "next");
-    assert_eq!(b.briefs(), ["state running"]);
+    assert_eq!(b.briefs(), ["system/init", "state running"]);
 }
 
 // covers: DEC-37
@@ -584,8 +584,13 @@ fn a_hook_may_end_the_turn_behind_the_step_it_is_at() {
     b.prompt(2, "more");
     b.says("fine");
     assert_eq!(
-        b.briefs()[..3],
-        ["state running", "assistant text", "result success"]
+        b.briefs()[..4],
+        [
+            "system/init",
+            "state running",
+            "assistant text",
+            "result success"
+        ]
     );
     // Behind a call: its result stands.
     let mut b = called(&["PostToolUse"], json!({}));

@@ -120,7 +120,7 @@ fn a_session_start_callback_is_told_behind_the_answer_and_before_a_turn() {
         "SessionStart",
         json!({"additionalContext": "it is late"}),
     ));
-    assert_eq!(b.briefs(), ["state running"]);
+    assert_eq!(b.briefs(), ["system/init", "state running"]);
     assert_eq!(user_texts(&b), ["it is late", "go"]);
 }
 

@@ -104,7 +104,7 @@ fn one_that_cannot_be_applied_is_refused_with_every_prompt_behind_it() {
     assert_eq!(records[0]["errors"][0], told);
     b.initialize(json!({"hooks": {}}));
     b.prompt(2, "go");
-    assert_eq!(b.briefs(), ["ack init", "state running"]);
+    assert_eq!(b.briefs(), ["ack init", "system/init", "state running"]);
     // More callbacks than there may be.
     let mut config = reference();
     config.limits.hook_callbacks = 2;
@@ -124,7 +124,7 @@ fn a_prompt_right_behind_it_runs_once_it_is_applied() {
     assert!(b.records().is_empty(), "its patterns are resolved first");
     assert_eq!(b.matching().expect("patterns").1, ["D."]);
     b.patterns_match(&[Some(&["Do"])]);
-    assert_eq!(b.briefs(), ["ack init", "state running"]);
+    assert_eq!(b.briefs(), ["ack init", "system/init", "state running"]);
     let offered = b.model().1.tools.iter().map(|tool| tool.name.to_string());
     assert!(
         offered
@@ -233,7 +233,7 @@ fn a_session_may_wait_for_it() {
     b.control("r1", "interrupt");
     assert_eq!(b.briefs(), ["ack r1"], "the input is read all the same");
     b.initialize(json!({}));
-    assert_eq!(b.briefs(), ["ack init", "state running"]);
+    assert_eq!(b.briefs(), ["ack init", "system/init", "state running"]);
     b.says("done");
     b.eof();
     assert_eq!(b.exit, Some(0));
@@ -251,7 +251,7 @@ fn a_session_may_wait_for_it() {
     b.initialize(json!({"jsonSchema": {}}));
     b.eof();
     b.schema_is(Ok(()));
-    assert_eq!(b.briefs(), ["ack init", "state running"]);
+    assert_eq!(b.briefs(), ["ack init", "system/init", "state running"]);
 }
 
 #[test]

@@ -4,8 +4,9 @@ use crate::scenarios;
 use agentx_conformance::servers::{Host, with_servers};
 use agentx_conformance::session::{Bench, hooked, reference, uuid};
 use agentx_conformance::tree;
-use agentx_core::agent::Config;
+use agentx_core::agent::{Config, Profile, Reference, StateRecords};
 use agentx_core::hook::HookEvent;
+use agentx_core::model::{Delta, ErrorCategory, ModelFailure};
 use agentx_core::schema::permission::PermissionMode;
 use serde_json::{Value, json};
 
@@ -169,6 +170,57 @@ fn the_document_tells_where_servers_of_the_host_stand() {
     let mut h = called();
     h.control("c", "interrupt");
     assert_eq!(follow("An interrupt", &h, "control_cancel_request"), 0);
+}
+
+// covers: DEC-12, DEC-39, DEC-43, WIRE-004, WIRE-006
+#[test]
+fn the_document_tells_a_turn_of_the_profile_reference() {
+    let title = "A turn in the profile `reference`";
+    type Story = fn(&mut Bench);
+    let stories: [(&str, Story); 3] = [
+        ("replay partial", |b| {
+            b.delta(Delta::Thinking("hm".to_string()));
+            b.says("done");
+        }),
+        ("", |b| {
+            b.calls(&[("t1", "Do", "{}")]);
+            let id = b.questions();
+            b.allow(&id[0]);
+            b.tool_says("t1", "ran");
+            b.says("done");
+        }),
+        ("", |b| {
+            b.calls(&[("t1", "Change", "{}")]);
+            let id = b.questions();
+            b.deny(&id[0]);
+            b.fails(ModelFailure {
+                category: ErrorCategory::RateLimit,
+                status: Some(429),
+                message: "slower".to_string(),
+            });
+        }),
+    ];
+    for states in [
+        StateRecords::Plain,
+        StateRecords::HostOnly,
+        StateRecords::Off,
+    ] {
+        for (with, story) in &stories {
+            let reference = Reference {
+                states,
+                ..Reference::default()
+            };
+            let mut b = Bench::with_init(Config {
+                profile: Profile::Reference(reference),
+                ..scenarios::options(with)
+            });
+            b.control("c1", "get_context_usage");
+            b.prompt(1, "go");
+            story(&mut b);
+            let left = follow(title, &b, "control_response");
+            assert_eq!(left, 0, "{states:?}, {with}");
+        }
+    }
 }
 
 // covers: WIRE-PERM-001, WIRE-PERM-023, DEC-43

@@ -206,7 +206,7 @@ fn prompts_wait_for_files_that_are_put_back() {
     b.seeds(Seeding::Seeded);
     assert_eq!(b.briefs(), ["ack r1", "ack s1"]);
     b.rewinds(Ok(RewindReport::default()));
-    assert_eq!(b.briefs()[..2], ["ack r2", "state running"]);
+    assert_eq!(b.briefs()[..3], ["ack r2", "system/init", "state running"]);
     b.says("urgent first");
     b.says("then the other");
 }

@@ -138,7 +138,13 @@ fn keep_alive_means_nothing_whatever_it_holds() {
 // covers: DEC-44
 #[test]
 fn assistant_and_system_records_are_prior_context() {
-    let context = |kind| Ok(Inbound::Context { kind });
+    let context = |kind| {
+        Ok(Inbound::Context {
+            kind,
+            texts: alloc::vec::Vec::new(),
+            left_out: 0,
+        })
+    };
     let line = r#"{"type":"assistant","message":{"content":[]}}"#;
     assert_eq!(read(line), context(ContextKind::Assistant));
     let line = r#"{"type":"system","subtype":"init"}"#;

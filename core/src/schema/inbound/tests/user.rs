@@ -87,6 +87,7 @@ fn everything_a_record_may_carry() {
         priority: Priority::Later,
         priority_given: true,
         timestamp: Some("2025-01-01T00:00:00Z".into()),
+        origin: None,
         weight: line.len() + 256,
     };
     assert_eq!(user(&line), expected);
@@ -105,6 +106,7 @@ fn everything_optional_may_be_absent() {
         priority: Priority::Next,
         priority_given: false,
         timestamp: None,
+        origin: None,
         weight: line.len() + 256,
     };
     assert_eq!(user(line), expected);
@@ -208,6 +210,7 @@ fn a_refusal_keeps_a_readable_uuid() {
         rejected(&line),
         UserRejected {
             uuid: Some(UUID.into()),
+            origin: None,
             reason: r#"user record: unknown member "bad""#.into(),
         }
     );

@@ -145,6 +145,7 @@ fn user_record(content: UserContent) -> UserRecord {
         priority: Priority::Next,
         priority_given: false,
         timestamp: None,
+        origin: None,
         weight: 0,
     }
 }
