@@ -19,6 +19,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -99,13 +100,22 @@ def run(client, name, command, how, scratch, only):
            "AGENTX_HOME": str(home / "agentx"), "SDK_DRIVER_TIMEOUT": str(LIMIT), "PYTHONDONTWRITEBYTECODE": "1",
            "SDK_DRIVER_ALLOW_ERRORS": REFUSALS.get(name, "") if client == "given" else "",
            "SDK_DRIVER_ONLY": ",".join(only)}
-    command = [str(part) for part in [*command, *how]]
+    driver = subprocess.Popen([str(part) for part in [*command, *how]], cwd=home / "work", env=env,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              start_new_session=True)
     try:
-        done = subprocess.run(command, cwd=home / "work", env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, timeout=FILE_LIMIT, encoding="utf-8", errors="backslashreplace")
-        said, status = done.stdout, done.returncode
-    except subprocess.TimeoutExpired as late:
-        said, status = (late.stdout or b"").decode("utf-8", "backslashreplace"), "none: it had to be ended"
+        said, status = driver.communicate(timeout=FILE_LIMIT)[0], driver.returncode
+    except subprocess.TimeoutExpired:
+        status = "none: it had to be ended"
+    finally:
+        # The driver where it still runs, and whatever it left behind: all of it is in the group that began with it.
+        try:
+            os.killpg(driver.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    if driver.returncode is None:
+        said = driver.communicate()[0]
+    said = said.decode("utf-8", "backslashreplace")
     lines = [line for line in said.splitlines() if LINE.match(line)]
     failed = status != 0 or any(LINE.match(line).group(3) == "FAIL" for line in lines)
     return lines, (said, status) if failed else None

@@ -12,6 +12,7 @@ drives("controls", () => session({}, async (it) => {
   for (const model of [undefined, "default", "scripted", "play"]) await it.query.setModel(model);
   await refused(it.query.setModel("no-such-model"), "no-such-model");
   await it.query.setMaxThinkingTokens(null);
+  await refused(it.query.setMaxThinkingTokens(1000), "--effort");
   same(await it.query.mcpServerStatus(), [], "servers");
   const usage = await it.query.getContextUsage();
   for (const name of ["categories", "totalTokens", "maxTokens", "rawMaxTokens", "percentage", "gridRows", "model",

@@ -1,7 +1,7 @@
 // What the client puts on the command line and into `initialize`.
 import fs from "node:fs";
 import path from "node:path";
-import { bash, calls, check, drives, fresh, main, oneshot, refused, same, script, session } from "./harness.mjs";
+import { bash, calls, check, drives, fresh, main, oneshot, refused, same, script, session, until } from "./harness.mjs";
 
 drives("options_together", async () => {
   const folder = path.dirname(fresh());
@@ -70,6 +70,36 @@ drives("refused_flags", async () => {
     same(seen.messages, [], `${flag}: messages`);
   }
 });
+
+drives("servers_of_others", async () => {
+  const mcpServers = { elsewhere: { command: "true" } };
+  const said = [];
+  const [seen, raised] = await oneshot("x", { mcpServers, stderr: (text) => said.push(text) });
+  check(!raised, `thrown: ${raised}`);
+  seen.succeeded();
+  check(said.join("").includes("elsewhere"), `stderr ${said}`);
+  // The client warns its caller when it is told that they were not taken, and goes on.
+  const warned = [];
+  const note = ({ code }) => warned.push(code);
+  process.on("warning", note);
+  const [later, ended] = await oneshot("x", { mcpServers, mcpServersDelivery: "initialize" });
+  check(!ended, `thrown: ${ended}`);
+  later.succeeded();
+  await until(() => warned.includes("CLAUDE_SDK_MCP_SERVERS_NOT_APPLIED"));
+  process.off("warning", note);
+});
+
+drives("sandbox_is_refused", async () => {
+  const said = [];
+  const [seen, raised] = await oneshot("x", { sandbox: { enabled: true }, stderr: (text) => said.push(text) });
+  check(raised && said.join("").includes("sandbox"), `thrown: ${raised}, stderr ${said}`);
+  same(seen.messages, [], "messages");
+});
+
+drives("agents_are_listed", () => session({ agents: { helper: { description: "d", prompt: "p" } } }, async (it) => {
+  same((await it.query.supportedAgents()).map(({ name }) => name), ["helper"], "agents");
+  (await it.turn("x")).succeeded();
+}));
 
 drives("initialize_is_answered", () => session({}, async (it) => {
   const answer = await it.query.initializationResult();
