@@ -414,14 +414,20 @@ impl AgentLoop {
             });
         }
         match self.output_at_end(stop, text) {
-            Some(outcome @ TurnOutcome::Done { .. }) if self.config.asks_before_stop => {
-                self.phase = Phase::Stopping;
-                self.stopping = Some(outcome);
-                self.out.push_back(Step::Stopping);
-            }
-            Some(outcome) => self.end(outcome),
+            Some(outcome) => self.may_end(outcome),
             None => self.request_again(),
         }
+    }
+
+    /// Ends the turn; where it ended well, somebody may have to be asked first.
+    fn may_end(&mut self, outcome: TurnOutcome) {
+        let well = matches!(outcome, TurnOutcome::Done { .. });
+        if !well || !self.config.asks_before_stop || self.tasks.hold_the_end() {
+            return self.end(outcome);
+        }
+        self.phase = Phase::Stopping;
+        self.stopping = Some(outcome);
+        self.out.push_back(Step::Stopping);
     }
 
     fn stop(&mut self) {
@@ -431,9 +437,11 @@ impl AgentLoop {
     }
 
     fn go_on(&mut self) {
-        self.stopping = None;
+        let outcome = self.stopping.take();
         if self.account.exhausted() {
             self.end(self.budget_spent());
+        } else if let Some(outcome) = outcome.and_then(|done| self.kept_at_limit(done)) {
+            self.end(outcome);
         } else {
             self.request_again();
         }
@@ -523,7 +531,7 @@ impl AgentLoop {
             let structured = self.accepted_output();
             self.end(TurnOutcome::Halted { reason, structured });
         } else if let Some(outcome) = self.output_after_calls() {
-            self.end(outcome);
+            self.may_end(outcome);
         } else {
             self.request_again();
         }
@@ -531,12 +539,16 @@ impl AgentLoop {
 
     /// One more request of this turn, if it may have one.
     fn request_again(&mut self) {
-        match self.config.max_turns {
-            Some(limit) if self.account.requests() >= limit => {
-                self.end(TurnOutcome::MaxTurns(limit));
-            }
-            Some(_) | None => self.request(),
+        match self.turn_limit_reached() {
+            Some(limit) => self.end(TurnOutcome::MaxTurns(limit)),
+            None => self.request(),
         }
+    }
+
+    /// The turn limit, if this turn may make no further request (DEC-40).
+    fn turn_limit_reached(&self) -> Option<u32> {
+        let requests = self.account.requests();
+        self.config.max_turns.filter(|limit| requests >= *limit)
     }
 
     fn fail(&mut self, failure: ModelFailure) {

@@ -236,18 +236,30 @@ impl AgentLoop {
         // Nothing is left to be said where only the output was handed over, and
         // a limit must not take away what was accepted.
         let mut calls = self.batch.calls();
-        let limit = self.config.max_turns?;
-        if structured.place.is_none()
-            || self.account.requests() < limit
-            || !calls.all(|call| &*call.name == TOOL)
-        {
+        if structured.place.is_none() || !calls.all(|call| &*call.name == TOOL) {
             return None;
         }
-        let structured = structured.accepted.clone();
-        Some(TurnOutcome::Done {
+        self.kept_at_limit(TurnOutcome::Done {
             stop: StopReason::EndTurn,
             text: self.last_text(),
-            structured,
+            structured: None,
+        })
+    }
+
+    /// What becomes of a turn that the model has ended well and that others want
+    /// to go on (hooks, news of tasks), where the turn limit forbids that: output
+    /// that was accepted stays its output. `None` where the turn goes on or none
+    /// was accepted.
+    pub(super) fn kept_at_limit(&self, done: TurnOutcome) -> Option<TurnOutcome> {
+        self.turn_limit_reached()?;
+        let accepted = self.structured.as_ref()?.accepted.clone()?;
+        let TurnOutcome::Done { stop, text, .. } = done else {
+            return None;
+        };
+        Some(TurnOutcome::Done {
+            stop,
+            text,
+            structured: Some(accepted),
         })
     }
 

@@ -45,15 +45,18 @@ impl AgentLoop {
     }
 
     /// Goes on with a turn that waits, once none of its tasks runs. The model is
-    /// asked once more after an answer that ended well; else it is told with the
-    /// next prompt.
+    /// asked once more after an answer that ended well, unless the turn limit
+    /// forbids that and nothing is missing; else it is told with the next prompt.
     pub(super) fn after_tasks(&mut self) {
         if self.phase != Phase::Waiting || self.tasks.running > 0 {
             return;
         }
         self.keep_notices();
         match self.tasks.outcome.take() {
-            Some(TurnOutcome::Done { .. }) => self.request_again(),
+            Some(done @ TurnOutcome::Done { .. }) => match self.kept_at_limit(done) {
+                Some(outcome) => self.may_end(outcome),
+                None => self.request_again(),
+            },
             Some(outcome) => self.end_now(outcome),
             None => {}
         }

@@ -164,6 +164,117 @@ fn a_hook_that_crashes_denies_whatever_the_host_would_say() {
     );
 }
 
+/// A session in which one hook of `PermissionRequest`, with a time of its own,
+/// decides about a call, and which then goes on; the result of the call.
+fn decided_by(shell: &str, timeout_ms: u64) -> (World, String) {
+    let command =
+        json!({"type": "command", "command": ["/bin/sh", "-c", shell], "timeout_ms": timeout_ms});
+    let settings = json!({"hooks": {"PermissionRequest": [{"hooks": [command]}]}});
+    let world = world(&settings.to_string());
+    let mut agent = world.duplex(&[]);
+    agent.send(&user(&bash("echo ran")));
+    agent.until_type("control_cancel_request");
+    agent.until_type("result");
+    agent.send(&user("hello"));
+    agent.until(|record| record["result"] == "echo: hello");
+    let outcome = agent.end();
+    assert_eq!(outcome.status, Some(0), "{}", outcome.stderr);
+    let [result] = tool_results(&outcome.records()).try_into().unwrap();
+    (world, result)
+}
+
+// covers: WIRE-PERM-001, WIRE-PERM-002, WIRE-PERM-060, DEC-33
+#[test]
+fn whatever_a_hook_does_wrong_denies_and_the_session_goes_on() {
+    let failed = |why: &str| {
+        format!("Tool permission request failed: a PermissionRequest hook failed: {why}")
+    };
+    let odd = "it printed something else than one JSON object";
+    for (shell, why) in [
+        ("printf 'allow \\001'", odd),
+        (r#"echo '{"decision":"allow"} {"decision":"allow"}'"#, odd),
+        (r#"echo '{"decision":"allow"'"#, odd),
+        (r#"echo '{"decision":"allow","decision":"deny"}'"#, odd),
+        (
+            r#"echo '{"decision":"allow"}'; printf '\377'"#,
+            "it printed something that is no UTF-8",
+        ),
+        (
+            r#"echo '{"decision":"allow"}'; exit 3"#,
+            "it ended with status 3",
+        ),
+        (
+            r#"echo '{"decision":"allow"}'; kill -9 $$"#,
+            "it was ended by signal 9",
+        ),
+        ("exec 0<&-; exit 1", "it ended with status 1"),
+        (
+            "head -c 104857600 /dev/zero | tr '\\0' x",
+            "it printed more than 1048576 bytes",
+        ),
+    ] {
+        assert_eq!(decided_by(shell, 60_000).1, failed(why), "{shell}");
+    }
+    // One that hangs, with a child that does not want to go.
+    let shell = r#"(trap '' TERM; echo > began; sleep 1000) & echo $! > child
+        while ! [ -e began ]; do :; done; echo '{"decision":"allow"}'; exec sleep 1000"#;
+    let (world, result) = decided_by(shell, 3_000);
+    assert_eq!(
+        result,
+        failed("it was ended after its time of 3000 ms was up")
+    );
+    // It may have been ended before it had begun.
+    if let Ok(child) = fs::read_to_string(world.work().join("child")) {
+        crate::support::until_gone(child.trim());
+    }
+}
+
+// covers: WIRE-PERM-001, DEC-33
+#[test]
+fn a_hook_that_reads_nothing_and_leaves_children_behind_may_allow() {
+    let shell = r#"exec 0<&-; (trap '' TERM; echo > began; sleep 1000) & echo $! > child
+        while ! [ -e began ]; do :; done; echo '{"decision":"allow"}'"#;
+    let (world, result) = decided_by(shell, 60_000);
+    assert_eq!(result, "ran\n");
+    let child = fs::read_to_string(world.work().join("child")).unwrap();
+    crate::support::until_gone(child.trim());
+}
+
+// covers: DEC-33
+#[test]
+fn hooks_that_decide_nothing_may_fail_in_every_way() {
+    let ways = [
+        (
+            "SessionStart",
+            "exec sleep 1000",
+            "it was ended after its time of 500 ms was up",
+        ),
+        ("PostToolUse", "kill -9 $$", "it was ended by signal 9"),
+        (
+            "Stop",
+            "echo garbage",
+            "it printed something else than one JSON object",
+        ),
+        ("SessionEnd", "exec 0<&-; exit 1", "it ended with status 1"),
+    ];
+    let mut settings = json!({"hooks": {}});
+    for (event, shell, _) in ways {
+        let timeout = if event == "SessionStart" { 500 } else { 60_000 };
+        let command =
+            json!({"type": "command", "command": ["/bin/sh", "-c", shell], "timeout_ms": timeout});
+        settings["hooks"][event] = json!([{ "hooks": [command] }]);
+    }
+    let prompt = script(&json!([
+        {"tool_calls": [{"name": "CurrentTime", "input": {}}]}, {"text": "done"}
+    ]));
+    let (status, stdout, stderr) = print(&world(&settings.to_string()), &prompt);
+    assert_eq!((status, &*stdout), (Some(0), "done\n"));
+    let told = |(event, _, why): &(&str, _, &str)| {
+        format!("agentx: warning: a {event} hook failed: {why}; it has no say\n")
+    };
+    assert_eq!(stderr, ways.iter().map(told).collect::<String>());
+}
+
 // covers: WIRE-PERM-001, DEC-37
 #[test]
 fn an_interrupt_ends_a_hook_that_hangs() {

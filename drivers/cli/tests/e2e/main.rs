@@ -8,6 +8,7 @@ mod home;
 mod hook_callbacks;
 mod hooks;
 mod hosted;
+mod hosts;
 mod interactive;
 mod kept;
 mod logs;

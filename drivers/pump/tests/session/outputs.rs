@@ -145,6 +145,30 @@ fn an_output_that_fails_after_the_exit_is_a_failure() {
     assert_eq!(errors.text(), "agentx: error: stdout cannot be written\n");
 }
 
+// covers: ACC-15, DEC-11
+#[test]
+fn a_remote_flush_that_passed_makes_no_success_of_records_that_were_not_written() {
+    let config = Config {
+        flush_remote: true,
+        ..configured()
+    };
+    let status = |output: Box<dyn Write + Send>| {
+        let streams = Streams {
+            input: input(&[user("hello")]),
+            output,
+            errors: Box::new(Sink::default()),
+        };
+        run(config.clone(), world(), streams)
+    };
+    let written = Sink::default();
+    assert_eq!(status(Box::new(written.clone())), 0);
+    assert_eq!(
+        kinds(&written.records()),
+        ["init", "running", "assistant", "success", "idle"]
+    );
+    assert_eq!(status(Box::new(Unflushed)), 1);
+}
+
 /// Runs one prompt; gives what is on stdout.
 fn text_of(prompt: &str, terminal: bool) -> String {
     let output = Sink::default();

@@ -5,6 +5,7 @@ mod controls;
 mod corpus;
 mod determinism;
 mod endings;
+mod flush;
 mod framing;
 mod hook_callbacks;
 mod hook_progress;

@@ -33,7 +33,7 @@ fn network(b: &Bench) -> Vec<bool> {
     allowed.collect()
 }
 
-// covers: WIRE-PERM-004, WIRE-PERM-080
+// covers: WIRE-PERM-004, WIRE-PERM-080, WIRE-PERM-A07
 #[test]
 fn a_question_about_the_network_takes_the_same_road() {
     let mut b = connecting(config());
