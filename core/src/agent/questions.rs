@@ -22,7 +22,7 @@ use crate::schema::outbound::{
     CanUseTool, HostRequest, RequiresAction, SessionState, StateChanged,
 };
 use crate::schema::permission::{Allow, AnswerFault, Deny, PermissionAnswer, PermissionMode};
-use crate::tool::{Access, ToolCall};
+use crate::tool::{Access, NETWORK_TOOL, ToolCall};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -55,9 +55,6 @@ pub(super) struct Question {
     /// The request to the host, if it is asked.
     request: Option<RequestId>,
 }
-
-/// Name of the tool that stands for a sandbox (WIRE-PERM-080).
-pub(super) const NETWORK_TOOL: &str = "SandboxNetworkAccess";
 
 /// What a call is told that nobody can be asked about.
 pub(super) const NOBODY: &str = "This call needs permission, and nobody can be asked.";
