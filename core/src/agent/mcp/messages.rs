@@ -88,7 +88,9 @@ impl AgentSession {
                 .as_ref()
                 .and_then(|payload| member(payload, "mcp_response"))
                 .ok_or_else(|| "the answer of its host holds no mcp_response".to_string()),
-            ResponseBody::Error { message, .. } => Err(format!("its host says: {message}")),
+            ResponseBody::Error { message, .. } => {
+                Err(format!("its host says: {}", self.placeless(&message)))
+            }
             ResponseBody::Invalid { reason } => Err(format!("its host: {reason}")),
         };
         let input = match message {
