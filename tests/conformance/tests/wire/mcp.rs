@@ -180,6 +180,7 @@ fn answers_may_come_in_any_order() {
     h.says("done");
 }
 
+// covers: WIRE-009, WIRE-PERM-051
 #[test]
 fn what_a_server_gets_wrong_is_the_error_of_that_call() {
     let answers = [
@@ -656,7 +657,7 @@ fn elicitation(h: &Host) -> (String, Value) {
     (id, record["request"].clone())
 }
 
-// covers: DEC-48
+// covers: DEC-48, WIRE-009, WIRE-PERM-051
 #[test]
 fn a_question_of_a_server_goes_to_the_host_and_back() {
     for (answer, result) in [
