@@ -706,6 +706,21 @@ fn a_question_waits_without_limit_and_a_failure_is_a_cancel() {
     assert_eq!(h.oldest().message["result"], json!({"action": "cancel"}));
 }
 
+// covers: DEC-34
+#[test]
+fn a_question_that_fits_a_record_is_asked_and_a_longer_one_is_a_cancel() {
+    for (chars, told) in [(1_500, "elicitation calc"), (2_500, "mcp calc reply")] {
+        let mut config = with_servers(&["calc"], ALLOWED);
+        config.limits.reference_record_bytes = 3_000;
+        let mut h = Host::ready(config, &[]);
+        h.told();
+        let question = json!({"jsonrpc": "2.0", "id": 5, "method": "elicitation/create",
+            "params": {"message": "x".repeat(chars), "requestedSchema": {"type": "object"}}});
+        h.server_says("s1", "calc", &question);
+        assert_eq!(h.told(), ["ack s1", told]);
+    }
+}
+
 #[test]
 fn a_question_may_be_answered_elsewhere_or_taken_back() {
     let mut h = ready(&[]);
