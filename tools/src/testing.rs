@@ -28,9 +28,9 @@ pub(crate) fn request(directory: &Path, access: Access) -> ToolRequest {
 
 /// A call in a folder, and what cancels it.
 pub(crate) struct Owned {
-    request: ToolRequest,
+    pub(crate) request: ToolRequest,
     config: ToolboxConfig,
-    checkpoints: Checkpoints,
+    pub(crate) checkpoints: Checkpoints,
     seen: Seen,
     pub(crate) cancel: CancelToken,
 }
