@@ -95,8 +95,10 @@ impl Loaded {
     }
 
     fn rule(&self, option: &Giver, text: &str) -> Result<Fate, Refusal> {
-        let whole = text.starts_with(MCP).then(|| text.strip_suffix(ANY_TOOL));
-        let spelled = whole.flatten().unwrap_or(text);
+        let whole = text.strip_suffix(ANY_TOOL);
+        // Of `mcp__*` no server would be left.
+        let whole = whole.filter(|server| server.starts_with(MCP));
+        let spelled = whole.unwrap_or(text);
         let refused = |why: &str| match option.behavior {
             Behavior::Allow => Ok(Fate::Dropped(why.to_owned())),
             Behavior::Ask | Behavior::Deny => {
@@ -108,6 +110,9 @@ impl Loaded {
             Ok(rule) => rule,
             Err(fault) => return refused(&fault.to_string()),
         };
+        if may_be_several(text) {
+            return refused("its brackets do not match, so that it may be several rules");
+        }
         let builtin = builtin_specs();
         let name = &*rule.tool_name;
         let ours = builtin.iter().any(|spec| *spec.name == *name);
@@ -118,6 +123,12 @@ impl Loaded {
                 .tools()
                 .iter()
                 .any(|tool| *tool.value.declared.name == *name);
+        let alike = builtin
+            .iter()
+            .find(|spec| !known && spec.name.eq_ignore_ascii_case(name));
+        if let Some(spec) = alike {
+            return refused(&format!("no tool has that name, but `{}`", spec.name));
+        }
         if !known {
             return Ok(Fate::Dropped("no tool has that name".to_owned()));
         }
@@ -126,4 +137,13 @@ impl Loaded {
         }
         Ok(Fate::Kept(rule))
     }
+}
+
+/// Whether a list may have been cut at the wrong place: of brackets that do not
+/// match nobody knows which one ends a rule.
+fn may_be_several(text: &str) -> bool {
+    let brackets = |bracket| text.matches(bracket).count();
+    let mut ends = text.split(')').skip(1);
+    brackets('(') != brackets(')')
+        && ends.any(|rest| rest.starts_with(|next: char| next == ',' || next.is_whitespace()))
 }

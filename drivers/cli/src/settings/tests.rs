@@ -234,6 +234,9 @@ fn rules_of_the_command_line_join_those_of_its_settings() {
         "WebFetch",
         "CurrentTime(x)",
         "Bash(",
+        "read",
+        "Bash(echo (),Write(a)",
+        "mcp__*",
     ]);
     let deny = texts(&["Write", "mcp__calc__add", "Edit(secret/**)", "Agent(x)"]);
     let withheld = loaded.add_rules(&allow, &deny).unwrap();
@@ -259,6 +262,9 @@ fn rules_of_the_command_line_join_those_of_its_settings() {
         "WebFetch",
         "CurrentTime(x)",
         "Bash(",
+        "read",
+        "Bash(echo (),Write(a)",
+        "mcp__*",
         "Agent(x)",
     ];
     assert_eq!(loaded.notes.len(), names.len(), "{:?}", loaded.notes);
@@ -275,6 +281,10 @@ fn rules_of_the_command_line_join_those_of_its_settings() {
         ("CurrentTime(x)", "brackets are for Bash"),
         ("*", "expected Tool or Tool(...)"),
         ("mcp__", "expected mcp__SERVER"),
+        ("mcp__*", "expected Tool or Tool(...)"),
+        ("bash", "no tool has that name, but `Bash`"),
+        ("Bash(echo \\(),Write(a)", "may be several rules"),
+        ("Bash(echo ( x), Write(a)", "may be several rules"),
     ] {
         let fault = loaded
             .add_rules(&[], &texts(&[rule]))
@@ -283,6 +293,15 @@ fn rules_of_the_command_line_join_those_of_its_settings() {
         let begin = format!("--disallowedTools: rule {rule:?}: ");
         assert!(fault.starts_with(&begin) && fault.contains(why), "{fault}");
     }
+}
+
+#[test]
+fn a_bracket_that_means_itself_is_no_doubt_in_a_rule_that_stands_alone() {
+    let machine = Machine::new();
+    let mut loaded = machine.load(None, false).unwrap();
+    let deny = ["Bash(echo \\()".to_owned(), "Bash(a (b), c)".to_owned()];
+    assert_eq!(loaded.add_rules(&[], &deny), Ok(Vec::new()));
+    assert_eq!(loaded.layers.rules(Behavior::Deny).count(), 2);
 }
 
 #[test]
