@@ -221,6 +221,8 @@ impl Parts<'_> {
         };
         if let Profile::Reference(reference) = &mut unguarded.profile {
             reference.await_initialize = false;
+            // They would be spoken to before anything is told.
+            reference.sdk_servers.clear();
         }
         let mut told = AgentSession::new(unguarded, Instant::ZERO);
         if config.profile.is_reference() {
