@@ -30,6 +30,15 @@ const DISALLOWED: Giver = Giver {
     behavior: Behavior::Deny,
 };
 
+/// What rules of the command line come to.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Ruled {
+    /// Names of tools that are refused in every call.
+    pub(crate) withheld: Vec<String>,
+    /// The rules, for a layer that lacks them.
+    pub(crate) rules: Vec<PermissionUpdate>,
+}
+
 /// What becomes of a rule.
 enum Fate {
     Kept(PermissionRule),
@@ -38,8 +47,7 @@ enum Fate {
 }
 
 impl Loaded {
-    /// Adds rules to the layer of the command line; gives the names of tools that
-    /// are refused in every call.
+    /// Adds rules to the layer of the command line.
     ///
     /// # Errors
     ///
@@ -49,9 +57,9 @@ impl Loaded {
         &mut self,
         allow: &[String],
         deny: &[String],
-    ) -> Result<Vec<String>, Refusal> {
+    ) -> Result<Ruled, Refusal> {
         if allow.is_empty() && deny.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Ruled::default());
         }
         let allow = self.rules(&ALLOWED, allow)?;
         let deny = self.rules(&DISALLOWED, deny)?;
@@ -76,7 +84,10 @@ impl Loaded {
         let settings = Settings::read_guarded(text.as_bytes(), &self.keys);
         self.layers
             .set(Layer::Flag, settings.map_err(Refusal::new)?);
-        Ok(withheld)
+        Ok(Ruled {
+            withheld,
+            rules: updates.into(),
+        })
     }
 
     fn rules(&mut self, option: &Giver, texts: &[String]) -> Result<Vec<PermissionRule>, Refusal> {
@@ -123,12 +134,6 @@ impl Loaded {
                 .tools()
                 .iter()
                 .any(|tool| *tool.value.declared.name == *name);
-        let alike = builtin
-            .iter()
-            .find(|spec| !known && spec.name.eq_ignore_ascii_case(name));
-        if let Some(spec) = alike {
-            return refused(&format!("no tool has that name, but `{}`", spec.name));
-        }
         if !known {
             return Ok(Fate::Dropped("no tool has that name".to_owned()));
         }
