@@ -20,6 +20,8 @@ pub(crate) struct Change<'a> {
     /// What the file was, where that is not known yet.
     before: Option<Before>,
     seen: Option<&'a Seen>,
+    /// Whether some version of the file was seen.
+    known: bool,
     /// Whether another version was seen than the one that is changed.
     outdated: bool,
 }
@@ -30,9 +32,9 @@ impl<'a> Change<'a> {
         let noted = call.request.bookkeeping;
         let path = place.path();
         let seen = noted.reads.then_some(call.seen);
-        let outdated = match (&place.leaf, seen) {
-            (Leaf::File { stat, .. }, Some(seen)) => seen.is_outdated(&path, stat),
-            _ => false,
+        let current = match (&place.leaf, seen) {
+            (Leaf::File { stat, .. }, Some(seen)) => seen.is_current(&path, stat),
+            _ => None,
         };
         let book = noted.checkpoint.map(|at| (at, call.checkpoints.lock()));
         Self {
@@ -40,8 +42,14 @@ impl<'a> Change<'a> {
             book,
             before: None,
             seen,
-            outdated,
+            known: current.is_some(),
+            outdated: current == Some(false),
         }
+    }
+
+    /// Whether the version that was seen is the only one that may be replaced.
+    pub(crate) const fn is_of_known(&self) -> bool {
+        self.known
     }
 
     /// Refuses to lose what another program wrote after the file was read.
@@ -108,10 +116,11 @@ impl<'a> Change<'a> {
     }
 
     /// The change was made.
-    pub(crate) fn done(self, content: &[u8], made: &Stat) {
-        if let Some((at, mut book)) = self.book {
+    pub(crate) fn done(mut self, content: &[u8], made: &Stat) {
+        let before = self.before.take();
+        if let Some((at, book)) = &mut self.book {
             let now = Version::of(Some(content));
-            book.changed(self.path.clone(), at, self.before, now);
+            book.changed(self.path.clone(), *at, before, now);
         }
         // A part of another version is not known by it.
         if let Some(seen) = self.seen.filter(|_| !self.outdated) {
@@ -122,5 +131,53 @@ impl<'a> Change<'a> {
     fn is_lacking(&self) -> bool {
         let book = self.book.as_ref();
         book.is_some_and(|(at, book)| book.lacks(&self.path, *at))
+    }
+}
+
+/// One that was not made leaves nothing that takes room.
+impl Drop for Change<'_> {
+    fn drop(&mut self) {
+        if let (Some((_, book)), Some(Before::Kept(image))) = (&mut self.book, &self.before) {
+            book.take_back(image);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checkpoint::Checkpoints;
+    use crate::limits::CheckpointLimits;
+    use crate::testing::Owned;
+    use agentx_core::checkpoint::Bookkeeping;
+
+    #[test]
+    fn changes_that_fail_take_no_room_from_others() {
+        let top = tempfile::TempDir::new().unwrap();
+        std::fs::write(top.path().join("f"), "12345").unwrap();
+        let mut owned = Owned::new(top.path());
+        let limits = CheckpointLimits {
+            kept_bytes: 10,
+            ..CheckpointLimits::default()
+        };
+        owned.checkpoints = Checkpoints::new(top.path(), &limits);
+        for at in [0, 1, 1, 1] {
+            owned.request.bookkeeping = Bookkeeping {
+                checkpoint: Some(Checkpoint(at)),
+                reads: false,
+            };
+            let call = owned.call();
+            let place = call.fence().unwrap().enter("f").unwrap();
+            let (_, stat) = place.open_file().unwrap();
+            let mut change = Change::of(&call, &place);
+            change.replaces(b"12345", &stat);
+            if at == 0 {
+                change.done(b"new", &stat);
+            }
+        }
+        let book = owned.checkpoints.lock();
+        assert!(book.reaches(Checkpoint(0)));
+        assert_eq!(book.since(Checkpoint(0)).len(), 1);
+        assert!(book.since(Checkpoint(1)).is_empty());
     }
 }

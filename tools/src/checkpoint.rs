@@ -175,6 +175,16 @@ impl Book {
         }
     }
 
+    /// Frees the room of the content that was kept last, which nothing names.
+    pub(crate) fn take_back(&mut self, image: &Image) {
+        if let Some(archive) = self.archives.get_mut(&image.checkpoint)
+            && image.offset.checked_add(image.bytes) == Some(archive.end)
+        {
+            archive.end = image.offset;
+            self.bytes -= image.bytes;
+        }
+    }
+
     fn append(&mut self, checkpoint: Checkpoint, content: &[u8]) -> io::Result<u64> {
         let archive = match self.archives.entry(checkpoint) {
             Entry::Occupied(entry) => entry.into_mut(),

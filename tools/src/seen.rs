@@ -63,11 +63,11 @@ impl Seen {
         }
     }
 
-    /// Whether another version of this file was seen than the one there is.
-    pub(crate) fn is_outdated(&self, path: &Path, stat: &Stat) -> bool {
+    /// Whether the version that was seen of this file, if any was, is this one.
+    pub(crate) fn is_current(&self, path: &Path, stat: &Stat) -> Option<bool> {
         let state = self.state();
         let seen = state.files.get(path);
-        seen.is_some_and(|seen| *seen != Version::of(stat))
+        seen.map(|seen| *seen == Version::of(stat))
     }
 
     /// The version there is was seen, unless it is newer than `mtime_ms`; gives

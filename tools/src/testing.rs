@@ -29,10 +29,10 @@ pub(crate) fn request(directory: &Path, access: Access) -> ToolRequest {
 
 /// A call in a folder, and what cancels it.
 pub(crate) struct Owned {
-    request: ToolRequest,
+    pub(crate) request: ToolRequest,
     config: ToolboxConfig,
     network: Network,
-    checkpoints: Checkpoints,
+    pub(crate) checkpoints: Checkpoints,
     seen: Seen,
     pub(crate) cancel: CancelToken,
 }

@@ -1,6 +1,7 @@
 //! Which control operations are installed, and what goes with them.
 
 use crate::schema::declare::words;
+use crate::schema::permission::PermissionUpdate;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -45,6 +46,9 @@ pub struct Reference {
     pub await_initialize: bool,
     /// MCP servers that the host owns, by name, as the command line lists them.
     pub sdk_servers: Vec<Arc<str>>,
+    /// Rules of the command line. They stand in the flag layer, and stay there when
+    /// a host replaces the permissions of that layer.
+    pub rules: Vec<PermissionUpdate>,
     /// Whether what tools change is kept, so that a host can have it put back.
     pub file_checkpoints: bool,
 }
@@ -58,6 +62,7 @@ impl Default for Reference {
             may_bypass_permissions: false,
             await_initialize: false,
             sdk_servers: Vec::new(),
+            rules: Vec::new(),
             file_checkpoints: true,
         }
     }

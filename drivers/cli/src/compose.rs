@@ -119,9 +119,13 @@ impl Parts<'_> {
     fn config(&self) -> Result<Config, Refusal> {
         let keys = || self.registry.key_spellings();
         let routes = self.registry.routing_values().map(str::to_owned);
+        let mut profile = self.profile.clone();
+        if let Profile::Reference(reference) = &mut profile {
+            reference.rules.clone_from(&self.standing.rules);
+        }
         Ok(Config {
             seed: Seed(random()?),
-            profile: self.profile.clone(),
+            profile,
             session_id: None,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             cwd: self.cwd.clone(),
@@ -221,6 +225,8 @@ impl Parts<'_> {
         };
         if let Profile::Reference(reference) = &mut unguarded.profile {
             reference.await_initialize = false;
+            // They would be spoken to before anything is told.
+            reference.sdk_servers.clear();
         }
         let mut told = AgentSession::new(unguarded, Instant::ZERO);
         if config.profile.is_reference() {

@@ -2,6 +2,7 @@
 
 use crate::options::Debugging;
 use crate::refusal::Refusal;
+use rustix::fs::OFlags;
 use std::fs::OpenOptions;
 use std::io::IsTerminal as _;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -35,7 +36,10 @@ pub(crate) fn start(filter: Option<&str>, asked: &Debugging) -> Result<(), Refus
             .try_init(),
         Some(path) => {
             let mut file = OpenOptions::new();
-            let file = file.append(true).create(true).mode(0o600).open(path);
+            // Not to wait for the other end, should it be a FIFO.
+            let flags = OFlags::NONBLOCK.bits().cast_signed();
+            let file = file.append(true).create(true).mode(0o600);
+            let file = file.custom_flags(flags).open(path);
             let file = file.map_err(|error| {
                 Refusal::new(format_args!("--debug-file {}: {error}", path.display()))
             })?;

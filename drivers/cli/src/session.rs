@@ -10,7 +10,7 @@ use crate::options::{
 use crate::persistence::Persistence;
 use crate::prompt;
 use crate::refusal::Refusal;
-use crate::settings::{self, Places, Standing, Store};
+use crate::settings::{self, Places, Ruled, Standing, Store};
 use crate::structured;
 use agentx_core::agent::{AgentSession, Profile};
 use agentx_core::guard::Guard;
@@ -142,10 +142,10 @@ fn standing(home: &Home, cwd: &str, registry: &Registry, plan: &Plan) -> Result<
     let mut loaded = places.load()?;
     let commands = loaded.check()?;
     let (mut hooks, hook_commands) = loaded.hooks(&commands)?;
-    let mut withheld = Vec::new();
+    let mut ruled = Ruled::default();
     if let Some(asked) = reference {
         hooks.records = asked.hook_events;
-        withheld = loaded.add_rules(&asked.allow, &asked.deny)?;
+        ruled = loaded.add_rules(&asked.allow, &asked.deny)?;
     }
     let notes = loaded.notes.iter().map(|note| keys.redact(note));
     notes.for_each(crate::complain);
@@ -154,7 +154,8 @@ fn standing(home: &Home, cwd: &str, registry: &Registry, plan: &Plan) -> Result<
         layers: loaded.layers,
         directories: settings::directories(&plan.add_dirs)?,
         tools: plan.tools.clone(),
-        withheld,
+        withheld: ruled.withheld,
+        rules: ruled.rules,
         commands,
         hooks,
         hook_commands,

@@ -11,6 +11,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use rules::Ruled;
 pub(crate) use store::Store;
 
 use crate::home::Home;
@@ -20,6 +21,7 @@ use crate::refusal::Refusal;
 use agentx_core::guard::Guard;
 use agentx_core::hook::Hooks;
 use agentx_core::policy::{Layer, Layers, Settings};
+use agentx_core::schema::permission::PermissionUpdate;
 use agentx_pump::world::Persist;
 use agentx_tools::{CommandTools, HookCommands};
 use file::Rules;
@@ -54,6 +56,8 @@ pub(crate) struct Standing {
     pub(crate) tools: ToolChoice,
     /// Tools that are offered in no case.
     pub(crate) withheld: Vec<String>,
+    /// Rules of the command line, which are in the layers as well.
+    pub(crate) rules: Vec<PermissionUpdate>,
     /// Command tools of the settings.
     pub(crate) commands: CommandTools,
     /// Hooks of the settings, and their commands in the same order.

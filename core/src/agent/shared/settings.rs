@@ -3,7 +3,7 @@
 use super::super::AgentSession;
 use super::super::fit::ENVELOPE_BYTES;
 use crate::json::{RawJson, ScanError, ScanLimits, Scanner};
-use crate::policy::{Layer, Settings, Sourced, change_flag, write_rule};
+use crate::policy::{Layer, Settings, Sourced, change_flag, edit, write_rule};
 use crate::schema::declare::Json as _;
 use crate::schema::payload::{AppliedSettings, SettingsPayload, SettingsSource};
 use crate::schema::permission::{Behavior, PermissionMode, PermissionRule};
@@ -96,6 +96,7 @@ impl AgentSession {
         if *given == RawJson::empty_object() {
             return Ok(None);
         }
+        let new = self.with_standing_rules(new)?;
         let notes = self.check_rules(&new)?;
         let mut layers = self.config.settings.clone();
         layers.set(Layer::Flag, new.clone());
@@ -114,6 +115,19 @@ impl AgentSession {
             self.warn(note);
         }
         Ok(mode)
+    }
+
+    /// A flag layer with the rules of the command line, which no host takes away.
+    fn with_standing_rules(&self, layer: Settings) -> Result<Settings, String> {
+        let reference = self.config.profile.reference();
+        let rules = reference.map(|reference| &reference.rules);
+        let Some(rules) = rules.filter(|rules| !rules.is_empty()) else {
+            return Ok(layer);
+        };
+        let text = edit(Some(layer.text().as_str()), rules, "");
+        let text = text.map_err(|fault| fault.to_string())?;
+        Settings::read_guarded(text.as_bytes(), &self.config.credentials)
+            .map_err(|fault| fault.to_string())
     }
 
     /// Holds rules against the tools, as those of files are when a session

@@ -49,11 +49,11 @@ pub(crate) struct ReferenceOptions {
     #[arg(long, value_name = "TEXT")]
     append_system_prompt: Option<String>,
 
-    /// Rules for calls that run without a question, separated by commas
+    /// Rules for calls that run without a question, separated by commas or blanks
     #[arg(long = "allowedTools", alias = "allowed-tools", value_name = "RULES")]
     allowed_tools: Vec<String>,
 
-    /// Rules for calls that are refused; a bare name is not offered at all
+    /// Rules for calls that are refused; a tool of ours by its bare name is not offered
     #[arg(
         long = "disallowedTools",
         alias = "disallowed-tools",

@@ -30,6 +30,15 @@ const DISALLOWED: Giver = Giver {
     behavior: Behavior::Deny,
 };
 
+/// What rules of the command line come to.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Ruled {
+    /// Names of tools that are refused in every call.
+    pub(crate) withheld: Vec<String>,
+    /// The rules, for a layer that lacks them.
+    pub(crate) rules: Vec<PermissionUpdate>,
+}
+
 /// What becomes of a rule.
 enum Fate {
     Kept(PermissionRule),
@@ -38,8 +47,7 @@ enum Fate {
 }
 
 impl Loaded {
-    /// Adds rules to the layer of the command line; gives the names of tools that
-    /// are refused in every call.
+    /// Adds rules to the layer of the command line.
     ///
     /// # Errors
     ///
@@ -49,9 +57,9 @@ impl Loaded {
         &mut self,
         allow: &[String],
         deny: &[String],
-    ) -> Result<Vec<String>, Refusal> {
+    ) -> Result<Ruled, Refusal> {
         if allow.is_empty() && deny.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Ruled::default());
         }
         let allow = self.rules(&ALLOWED, allow)?;
         let deny = self.rules(&DISALLOWED, deny)?;
@@ -76,7 +84,10 @@ impl Loaded {
         let settings = Settings::read_guarded(text.as_bytes(), &self.keys);
         self.layers
             .set(Layer::Flag, settings.map_err(Refusal::new)?);
-        Ok(withheld)
+        Ok(Ruled {
+            withheld,
+            rules: updates.into(),
+        })
     }
 
     fn rules(&mut self, option: &Giver, texts: &[String]) -> Result<Vec<PermissionRule>, Refusal> {
@@ -95,8 +106,10 @@ impl Loaded {
     }
 
     fn rule(&self, option: &Giver, text: &str) -> Result<Fate, Refusal> {
-        let whole = text.starts_with(MCP).then(|| text.strip_suffix(ANY_TOOL));
-        let spelled = whole.flatten().unwrap_or(text);
+        let whole = text.strip_suffix(ANY_TOOL);
+        // Of `mcp__*` no server would be left.
+        let whole = whole.filter(|server| server.starts_with(MCP));
+        let spelled = whole.unwrap_or(text);
         let refused = |why: &str| match option.behavior {
             Behavior::Allow => Ok(Fate::Dropped(why.to_owned())),
             Behavior::Ask | Behavior::Deny => {
@@ -108,6 +121,9 @@ impl Loaded {
             Ok(rule) => rule,
             Err(fault) => return refused(&fault.to_string()),
         };
+        if may_be_several(text) {
+            return refused("its brackets do not match, so that it may be several rules");
+        }
         let builtin = builtin_specs();
         let name = &*rule.tool_name;
         let ours = builtin.iter().any(|spec| *spec.name == *name);
@@ -126,4 +142,13 @@ impl Loaded {
         }
         Ok(Fate::Kept(rule))
     }
+}
+
+/// Whether a list may have been cut at the wrong place: of brackets that do not
+/// match nobody knows which one ends a rule.
+fn may_be_several(text: &str) -> bool {
+    let brackets = |bracket| text.matches(bracket).count();
+    let mut ends = text.split(')').skip(1);
+    brackets('(') != brackets(')')
+        && ends.any(|rest| rest.starts_with(|next: char| next == ',' || next.is_whitespace()))
 }

@@ -234,10 +234,13 @@ fn rules_of_the_command_line_join_those_of_its_settings() {
         "WebFetch",
         "CurrentTime(x)",
         "Bash(",
+        "read",
+        "Bash(echo (),Write(a)",
+        "mcp__*",
     ]);
     let deny = texts(&["Write", "mcp__calc__add", "Edit(secret/**)", "Agent(x)"]);
-    let withheld = loaded.add_rules(&allow, &deny).unwrap();
-    assert_eq!(withheld, ["Write", "mcp__calc__add"]);
+    let ruled = loaded.add_rules(&allow, &deny).unwrap();
+    assert_eq!(ruled.withheld, ["Write", "mcp__calc__add"]);
     let rules = |behavior| -> Vec<String> {
         let rules = loaded.layers.rules(behavior);
         rules
@@ -259,6 +262,9 @@ fn rules_of_the_command_line_join_those_of_its_settings() {
         "WebFetch",
         "CurrentTime(x)",
         "Bash(",
+        "read",
+        "Bash(echo (),Write(a)",
+        "mcp__*",
         "Agent(x)",
     ];
     assert_eq!(loaded.notes.len(), names.len(), "{:?}", loaded.notes);
@@ -275,6 +281,9 @@ fn rules_of_the_command_line_join_those_of_its_settings() {
         ("CurrentTime(x)", "brackets are for Bash"),
         ("*", "expected Tool or Tool(...)"),
         ("mcp__", "expected mcp__SERVER"),
+        ("mcp__*", "expected Tool or Tool(...)"),
+        ("Bash(echo \\(),Write(a)", "may be several rules"),
+        ("Bash(echo ( x), Write(a)", "may be several rules"),
     ] {
         let fault = loaded
             .add_rules(&[], &texts(&[rule]))
@@ -286,12 +295,22 @@ fn rules_of_the_command_line_join_those_of_its_settings() {
 }
 
 #[test]
+fn a_bracket_that_means_itself_is_no_doubt_in_a_rule_that_stands_alone() {
+    let machine = Machine::new();
+    let mut loaded = machine.load(None, false).unwrap();
+    let deny = ["Bash(echo \\()".to_owned(), "Bash(a (b), c)".to_owned()];
+    let ruled = loaded.add_rules(&[], &deny).unwrap();
+    assert_eq!(ruled.withheld, [""; 0]);
+    assert_eq!(loaded.layers.rules(Behavior::Deny).count(), 2);
+}
+
+#[test]
 fn rules_of_the_command_line_need_no_settings() {
     let machine = Machine::new();
     let mut loaded = machine.load(None, false).unwrap();
-    assert_eq!(loaded.add_rules(&[], &[]), Ok(Vec::new()));
+    assert_eq!(loaded.add_rules(&[], &[]), Ok(Ruled::default()));
     assert_eq!(loaded.layers, Layers::default());
-    let withheld = loaded.add_rules(&[], &["Bash".to_owned(), "Edit(a)".to_owned()]);
-    assert_eq!(withheld, Ok(vec!["Bash".to_owned()]));
+    let ruled = loaded.add_rules(&[], &["Bash".to_owned(), "Edit(a)".to_owned()]);
+    assert_eq!(ruled.unwrap().withheld, ["Bash"]);
     assert_eq!(loaded.layers.rules(Behavior::Deny).count(), 2);
 }

@@ -429,6 +429,20 @@ fn logs_of_a_host_go_to_stderr_or_into_a_file() {
     );
     let refused = run(&world, &["--debug-file=/none/log"], &line("hi"));
     refused.refused("--debug-file /none/log: No such file or directory (os error 2)");
+    // One that nobody reads is not waited for.
+    let pipe = world.root().join("pipe");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let pipe = pipe.display().to_string();
+    let refused = run(&world, &["--debug-file", &pipe], &line("hi"));
+    assert_eq!(refused.status, Some(2));
+    let told = format!("--debug-file {pipe}: ");
+    assert!(refused.stderr.contains(&told), "{}", refused.stderr);
 }
 
 // covers: DEC-43
@@ -461,12 +475,20 @@ fn a_route_in_what_a_turn_tells_first_is_a_registry_error() {
     ]));
     let folder = world.work().join("secret-deployment");
     std::fs::create_dir(&folder).unwrap();
-    let mut command = linked(&world, &PLAIN);
-    command.current_dir(folder);
-    let refused = finish(command, &line("hi"));
-    assert_eq!((refused.status, &*refused.stdout), (Some(2), ""));
     let told = "azure_openai.deployment: the value occurs in what would be told in public";
-    assert!(refused.stderr.contains(told), "{}", refused.stderr);
+    // A server of the host is spoken to before that.
+    let server = "--mcp-config={\"mcpServers\":{\"calc\":{\"type\":\"sdk\"}}}";
+    for more in [&[][..], &[server], &["--await-initialize"]] {
+        let mut command = linked(&world, &[&PLAIN, more].concat());
+        command.current_dir(&folder);
+        let refused = finish(command, &line("hi"));
+        assert_eq!(
+            (refused.status, &*refused.stdout),
+            (Some(2), ""),
+            "{more:?}"
+        );
+        assert!(refused.stderr.contains(told), "{}", refused.stderr);
+    }
 }
 
 // covers: DEC-47

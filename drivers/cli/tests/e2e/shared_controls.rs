@@ -140,3 +140,44 @@ fn a_suggestion_comes_before_idle_and_nobody_waits_for_it_at_the_end() {
     let records = outcome.records();
     assert_eq!(records.last().unwrap()["state"], "idle");
 }
+
+// covers: DEC-47
+#[test]
+fn rules_of_the_command_line_stay_when_a_host_replaces_the_others() {
+    let world = World::scripted();
+    let flags = [
+        "--allowedTools=Bash(ls:*)",
+        "--disallowedTools=Bash(rm:*)",
+        r#"--settings={"permissions":{"deny":["Read"]}}"#,
+    ];
+    let mut agent = host(&world, &flags);
+    for (settings, deny) in [
+        (
+            json!({"permissions": {"deny": ["Glob"]}}),
+            json!(["Glob", "Bash(rm:*)"]),
+        ),
+        (
+            json!({"permissions": {"allow": ["Bash"]}}),
+            json!(["Bash(rm:*)"]),
+        ),
+        (json!({"permissions": null}), json!(["Bash(rm:*)"])),
+    ] {
+        let apply = json!({"subtype": "apply_flag_settings", "settings": settings});
+        assert_eq!(ask(&mut agent, apply)["subtype"], "success");
+        let told = ask(&mut agent, json!({"subtype": "get_settings"}));
+        let permissions = &told["response"]["effective"]["permissions"];
+        assert_eq!(permissions["deny"], deny, "{settings}");
+        let allow = permissions["allow"].as_array().unwrap();
+        assert!(allow.contains(&json!("Bash(ls:*)")), "{permissions}");
+    }
+    let kept = world.work().join("kept");
+    fs::write(&kept, "").unwrap();
+    let calls = json!([{"name": "Bash", "input": {"command": "rm kept"}}]);
+    agent.send(&user(&script(
+        &json!([{"tool_calls": calls}, {"text": "{results}"}]),
+    )));
+    let result = agent.until_type("result");
+    assert_eq!(result["permission_denials"][0]["tool_name"], "Bash");
+    assert!(kept.exists());
+    assert_eq!(agent.end().status, Some(0));
+}

@@ -181,8 +181,9 @@ impl Workers {
         }
     }
 
-    /// Waits for tools, tasks, hooks and for what is being stored; nobody needs a verdict any
-    /// more. False when that takes longer than `grace`.
+    /// Waits for tools, tasks, hooks, for what is being stored and for files that are
+    /// put back; nobody needs another answer any more. False when that takes longer
+    /// than `grace`.
     pub(super) fn join(&self, grace: Duration) -> bool {
         let end = Instant::now() + grace;
         let tools = self.tools.join(grace);
