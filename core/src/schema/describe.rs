@@ -2,7 +2,8 @@
 //! writers and parsers are made of.
 //!
 //! A record's name is its direction, a dot and its wire name: `host.user`,
-//! `agent.result`, `agent.system_init`. Under `answer.` stand the payloads of
+//! `agent.result`, `agent.system_init`. Under `reference.` stand records of hosts
+//! that have another form in that profile. Under `answer.` stand the payloads of
 //! successful control responses, by the operation they answer.
 //!
 //! A schema tells shape and spelling of one record. Not in it are ceilings
@@ -59,6 +60,8 @@ fn entries() -> Vec<Entry> {
         session: false,
     };
     let host = inbound::RECORDS.into_iter().map(|one| plain("host", one));
+    let reference = inbound::REFERENCE_RECORDS.into_iter();
+    let reference = reference.map(|one| plain("reference", one));
     let agent = Outbound::RECORDS
         .iter()
         .map(|(variant, shape, session)| Entry {
@@ -67,7 +70,7 @@ fn entries() -> Vec<Entry> {
             session: *session,
         });
     let answers = ANSWERS.into_iter().map(|one| plain("answer", one));
-    host.chain(agent).chain(answers).collect()
+    host.chain(reference).chain(agent).chain(answers).collect()
 }
 
 /// What the wire calls a record: its type, with the subtype of a `system` one;
@@ -122,12 +125,15 @@ pub fn names() -> Vec<String> {
 }
 
 /// The schema of one record or payload, as a document. The part of the name
-/// before the dot may be left out where that leaves no doubt; `None` when there
-/// is no such record, or more than one.
+/// before the dot, unless it is `reference`, may be left out where that leaves no
+/// doubt; `None` when there is no such record, or more than one.
 #[must_use]
 pub fn record_schema(name: &str) -> Option<Vec<u8>> {
     let entries = entries();
-    let short = |entry: &&Entry| entry.name.split_once('.').is_some_and(|(_, of)| of == name);
+    let short = |entry: &&Entry| {
+        let split = entry.name.split_once('.');
+        split.is_some_and(|(side, of)| side != "reference" && of == name)
+    };
     let entry = match entries.iter().find(|entry| entry.name == name) {
         Some(entry) => entry,
         None => {
@@ -142,7 +148,7 @@ pub fn record_schema(name: &str) -> Option<Vec<u8>> {
 }
 
 /// The schemas of all records as one document, which takes any record of either
-/// direction. Its `$defs` have every name of [`names`], and `host_to_agent` and
+/// direction as the profile `standalone` has it. Its `$defs` have every name of [`names`], and `host_to_agent` and
 /// `agent_to_host` for the records of one direction.
 #[must_use]
 pub fn schema() -> Vec<u8> {

@@ -4,6 +4,7 @@
 //! be tested on a few lines made up for the purpose. `tests/tree` runs all of
 //! them over the real tree.
 
+pub mod compat;
 pub mod graph;
 pub mod register;
 pub mod replay;

@@ -24,8 +24,8 @@ pub(super) const RESPONSE: Shape = Shape::Open(&Shape::Object(&[
     ),
 ]));
 
-const REQUEST_TYPE: Member = Member::constant("type", "\"control_request\"");
-const REQUEST_ID: Member = Member::aliased("request_id", "requestId", Shape::String);
+pub(super) const REQUEST_TYPE: Member = Member::constant("type", "\"control_request\"");
+pub(super) const REQUEST_ID: Member = Member::aliased("request_id", "requestId", Shape::String);
 
 const SUCCESS: [Member; 3] = [
     Member::constant("subtype", "\"success\""),

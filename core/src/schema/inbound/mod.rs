@@ -47,6 +47,12 @@ pub const RECORDS: [(&str, Shape); 8] = [
     ("system", of_type!("\"system\"")),
 ];
 
+/// Records whose form is another in the profile `reference`, by their types.
+pub const REFERENCE_RECORDS: [(&str, Shape); 2] = [
+    ("user", user::REFERENCE),
+    ("control_request", shared::REQUEST),
+];
+
 /// Reads one scanned record. `line_bytes` is the size of its raw line, without
 /// the newline.
 ///

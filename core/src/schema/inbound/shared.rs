@@ -122,75 +122,56 @@ impl SharedOperation {
 const NULL: Shape = Shape::Constant("null");
 const OBJECT: Shape = Shape::Map(&Shape::Any);
 
-/// What operations take beside `subtype`.
-const MEMBERS: [(&str, &[Member]); 18] = [
-    ("initialize", &[]),
-    ("interrupt", &[]),
-    ("get_context_usage", &[]),
-    ("mcp_status", &[]),
-    ("get_settings", &[]),
-    ("reload_plugins", &[]),
-    (
-        "set_permission_mode",
-        &[Member::required("mode", Shape::String)],
-    ),
-    (
-        "set_model",
-        &[Member::optional(
-            "model",
-            Shape::OneOf(&[Shape::String, NULL]),
-        )],
-    ),
-    (
-        "set_max_thinking_tokens",
-        &[Member::optional(
-            "max_thinking_tokens",
-            Shape::OneOf(&[Shape::Integer, NULL]),
-        )],
-    ),
-    (
-        "rewind_files",
-        &[
-            Member::required("user_message_id", Shape::String),
-            Member::optional("dry_run", Shape::OneOf(&[Shape::Bool, NULL])),
-        ],
-    ),
-    (
-        "cancel_async_message",
-        &[Member::required("message_uuid", Shape::String)],
-    ),
-    ("stop_task", &[Member::required("task_id", Shape::String)]),
-    (
-        "apply_flag_settings",
-        &[Member::required("settings", OBJECT)],
-    ),
-    (
-        "seed_read_state",
-        &[
-            Member::required("path", Shape::String),
-            Member::required("mtime", Shape::Number),
-        ],
-    ),
-    (
-        "mcp_reconnect",
-        &[Member::required("serverName", Shape::String)],
-    ),
-    (
-        "mcp_toggle",
-        &[
-            Member::required("serverName", Shape::String),
-            Member::required("enabled", Shape::Bool),
-        ],
-    ),
-    ("mcp_set_servers", &[Member::required("servers", OBJECT)]),
-    (
-        "mcp_message",
-        &[
-            Member::required("server_name", Shape::String),
-            Member::required("message", OBJECT),
-        ],
-    ),
-];
+/// Declares what the operations take: a table for the parser, a shape for the schema.
+macro_rules! operations {
+    ($($name:literal [$($member:expr),* $(,)?],)+) => {
+        const MEMBERS: &[(&str, &[Member])] = &[$((
+            $name,
+            &[Member::constant("subtype", concat!("\"", $name, "\"")), $($member),*],
+        ),)+];
+
+        const OPERATION: Shape = Shape::OneOf(&[$(Shape::Object(
+            &[Member::constant("subtype", concat!("\"", $name, "\"")), $($member),*],
+        ),)+]);
+    };
+}
+
+const fn text_member(name: &'static str) -> Member {
+    Member::required(name, Shape::String)
+}
+
+operations! {
+    "initialize" [],
+    "interrupt" [],
+    "get_context_usage" [],
+    "mcp_status" [],
+    "get_settings" [],
+    "reload_plugins" [],
+    "set_permission_mode" [text_member("mode")],
+    "set_model" [Member::optional("model", Shape::OneOf(&[Shape::String, NULL]))],
+    "set_max_thinking_tokens" [
+        Member::optional("max_thinking_tokens", Shape::OneOf(&[Shape::Integer, NULL])),
+    ],
+    "rewind_files" [
+        text_member("user_message_id"),
+        Member::optional("dry_run", Shape::OneOf(&[Shape::Bool, NULL])),
+    ],
+    "cancel_async_message" [text_member("message_uuid")],
+    "stop_task" [text_member("task_id")],
+    "apply_flag_settings" [Member::required("settings", OBJECT)],
+    "seed_read_state" [text_member("path"), Member::required("mtime", Shape::Number)],
+    "mcp_reconnect" [text_member("serverName")],
+    "mcp_toggle" [text_member("serverName"), Member::required("enabled", Shape::Bool)],
+    "mcp_set_servers" [Member::required("servers", OBJECT)],
+    "mcp_message" [text_member("server_name"), Member::required("message", OBJECT)],
+}
+
+/// A control request with a shared operation, as schemas tell it.
+pub(super) const REQUEST: Shape = Shape::Open(&Shape::Object(&[
+    super::control::REQUEST_TYPE,
+    super::control::REQUEST_ID,
+    Member::required("request", OPERATION),
+]));
 
 /// The shared operation with this subtype; `None` for one that is not known.
 ///

@@ -15,6 +15,21 @@ type Refusal = String;
 /// A user record, as schemas tell it.
 pub(super) const SHAPE: Shape = Shape::OneOf(&[Shape::Object(&PROMPT), Shape::Object(&REPLAY)]);
 
+/// The same in the profile `reference`: any session is a hint, and members that
+/// are not known are dropped.
+pub(super) const REFERENCE: Shape = Shape::Open(&Shape::OneOf(&[
+    Shape::Object(&form(
+        Member::optional("uuid", UUID),
+        Member::optional("session_id", Shape::Any),
+        Member::optional("isReplay", Shape::Constant("false")),
+    )),
+    Shape::Object(&form(
+        Member::required("uuid", UUID),
+        Member::required("session_id", Shape::Any),
+        Member::constant("isReplay", "true"),
+    )),
+]));
+
 const NULL: Shape = Shape::Constant("null");
 const STRING_OR_NULL: Shape = Shape::OneOf(&[Shape::String, NULL]);
 const UUID: Shape = Shape::Spelled(Spelling::PromptUuid);
@@ -64,7 +79,7 @@ const MESSAGE: Shape = Shape::OneOf(&[
             "content",
             Shape::NonEmpty(&Shape::OneOf(&[
                 Shape::Object(&TEXT_BLOCK),
-                Shape::Object(&MANIFEST),
+                Shape::Closed(&Shape::Object(&MANIFEST)),
             ])),
         ),
     ]),

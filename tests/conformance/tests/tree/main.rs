@@ -1,5 +1,6 @@
 //! The checks of this crate, over the real tree.
 
+mod compat;
 mod limits;
 mod tidy;
 mod trace;
