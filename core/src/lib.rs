@@ -200,5 +200,6 @@ pub mod race;
 pub mod schema;
 pub mod store;
 pub mod structured;
+mod text;
 pub mod time;
 pub mod tool;

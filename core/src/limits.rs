@@ -87,6 +87,10 @@ pub struct Limits {
     /// Questions to the user that one server may have open; one more is refused
     /// (DEC-48).
     pub mcp_questions: usize,
+    /// Messages to MCP servers that ask nothing and that the host has not
+    /// acknowledged; until one is, no server is listened to. Not of the
+    /// specification.
+    pub mcp_unacknowledged: usize,
 
     /// Variables in one environment update (DEC-22).
     pub environment_entries: usize,
@@ -110,6 +114,9 @@ pub struct Limits {
     /// Output of one call of any other tool, in characters (DEC-34).
     pub tool_output_chars: usize,
 
+    /// Operations on files that a host may have under way; one more is refused.
+    /// Not of the specification.
+    pub file_operations: usize,
     /// Prompts that files can be put back to, the oldest forgotten first. Not of the
     /// specification.
     pub checkpoints: usize,
@@ -248,6 +255,7 @@ impl Limits {
         mcp_content_blocks: 128,
         mcp_error_chars: 1_000,
         mcp_questions: 16,
+        mcp_unacknowledged: 1_000,
         environment_entries: 256,
         environment_bytes: 256 * 1024,
         environment_total_bytes: 1024 * 1024,
@@ -257,6 +265,7 @@ impl Limits {
         reference_input_bytes: 980_000,
         shell_output_chars: 30_000,
         tool_output_chars: 100_000,
+        file_operations: 1_000,
         checkpoints: 1_000,
         rewind_list_bytes: 100_000,
         rewind_failures: 8,

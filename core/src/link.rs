@@ -219,11 +219,7 @@ impl Link {
         }
         let mut writer = Writer::with_buffer(Vec::with_capacity(FIRST_BYTES));
         write(&mut writer);
-        let bytes = writer.finish();
-        if bytes.len() >= limit {
-            return Err(Refused::TooLong);
-        }
-        self.enqueue(guard, bytes)
+        self.enqueue(guard, limit, writer.finish())
     }
 
     /// Queues a record that comes as text, such as a stored one.
@@ -247,14 +243,18 @@ impl Link {
         if record.has_unpaired_surrogate() || !record.is_object() {
             return Err(Refused::Malformed);
         }
-        self.enqueue(guard, record.as_str().as_bytes().to_vec())
+        self.enqueue(guard, usize::MAX, record.as_str().as_bytes().to_vec())
     }
 
-    fn enqueue(&mut self, guard: &Guard, mut bytes: Vec<u8>) -> Result<(), Refused> {
+    fn enqueue(&mut self, guard: &Guard, limit: usize, mut bytes: Vec<u8>) -> Result<(), Refused> {
         bytes.push(b'\n');
+        // Before it may be cut, which would make two halves of a credential.
         if guard.check(&bytes).is_err() {
             self.latch();
             return Err(Refused::Credential);
+        }
+        if bytes.len() > limit {
+            return Err(Refused::TooLong);
         }
         self.waiting = self.waiting.saturating_add(bytes.len());
         self.fifo.push_back(bytes);

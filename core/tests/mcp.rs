@@ -1,5 +1,6 @@
 //! The five laws on the MCP client, on connections from seeds.
 
+use agentx_core::guard::Guard;
 use agentx_core::json::RawJson;
 use agentx_core::limits::Limits;
 use agentx_core::mcp::{McpClient, McpInput, McpOutput, McpReply, McpSettings};
@@ -19,6 +20,7 @@ impl Subject for Client {
             version: "0.0.0".into(),
             request_timeout: Duration::from_millis(20),
             start_timeout: Duration::from_millis(30),
+            guard: Guard::default(),
             limits: Limits::DEFAULT,
         })
     }

@@ -10,6 +10,7 @@
 //!
 //! What a failure means depends on the event (DEC-33); none becomes an allow.
 
+use super::fit::ENVELOPE_BYTES;
 use super::hooks::{By, Run};
 use super::requests::Purpose;
 use super::{AgentSession, Stage, records};
@@ -20,7 +21,7 @@ use crate::hook::{
     Callback, Combined, Hook, HookEvent, HookFault, HookOutput, HookReport, Matched, Matcher,
     Matching,
 };
-use crate::json::{RawJson, ScanLimits, Scanner};
+use crate::json::{RawJson, ScanLimits, Scanner, escaped_bytes};
 use crate::schema::inbound::{ControlResponse, ResponseBody};
 use crate::schema::outbound::{HookCallback, HostRequest};
 use crate::tool::{ToolCall, ToolContent, ToolOutcome};
@@ -44,9 +45,6 @@ const CLOSED: &str = "the input has ended, and nobody can answer";
 
 /// Why a callback fails whose input is too much.
 const TOO_LARGE: &str = "what it would be told does not fit one record";
-
-/// Room for names around the input of a callback, or the payload of an answer.
-const ENVELOPE_BYTES: usize = 1_024;
 
 /// What people are told of a hook that ends a turn and does not say why.
 const NO_REASON: &str = "it gives no reason";
@@ -91,8 +89,7 @@ impl AgentSession {
     /// A hook is never shown a part: it could miss what it is there for. Nor is
     /// anything done whose answer could not be told.
     pub(super) fn fits_record(&self, id: &str, whole: &RawJson) -> bool {
-        // What stands around it, each character at its longest.
-        let around = id.len().saturating_mul(6).saturating_add(ENVELOPE_BYTES);
+        let around = escaped_bytes(id).saturating_add(ENVELOPE_BYTES);
         let bytes = around.saturating_add(whole.as_str().len());
         bytes <= self.config.limits.reference_record_bytes
     }

@@ -103,6 +103,7 @@ impl AgentSession {
         self.stage = Stage::Closing(status);
         self.fault = fault;
         self.stop_files();
+        self.drop_initialize();
         self.withdraw_requests(true);
         self.mcp.forget();
         self.withdraw_questions();

@@ -29,6 +29,10 @@ use alloc::vec;
 use alloc::vec::Vec;
 use text::{BLOCK, cut, cut_texts, smaller, split};
 
+/// Room for what stands around a payload in the record that carries it: names,
+/// ids and the like, in bytes.
+pub(super) const ENVELOPE_BYTES: usize = 1_024;
+
 /// A uuid, for its length.
 const UUID: &str = "00000000-0000-4000-8000-000000000000";
 

@@ -546,7 +546,6 @@ impl AgentSession {
         self.hooks.unsent.clear();
         if all {
             self.drop_matching();
-            self.drop_initialize();
         }
         let mut waited = Vec::new();
         for name in stopped {

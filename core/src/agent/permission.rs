@@ -19,6 +19,7 @@ use crate::schema::permission::{
     Behavior, Destination, PermissionMode, PermissionRule, PermissionUpdate, RulesAction,
     RulesUpdate,
 };
+use crate::text::cut;
 use crate::tool::{Access, ToolCall, ToolClass, ToolOutcome, ToolSpec};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -235,12 +236,7 @@ pub(super) fn describe(tool: &ToolSpec, input: &RawJson) -> String {
                 .map(|path| format!("{} {path}", tool.name))
         });
     match activity {
-        Some(text) if text.chars().count() > DESCRIPTION_CHARS => {
-            let mut cut: String = text.chars().take(DESCRIPTION_CHARS).collect();
-            cut.push('…');
-            cut
-        }
-        Some(text) => text,
+        Some(text) => cut(&text, DESCRIPTION_CHARS).into_owned(),
         None => tool.name.to_string(),
     }
 }

@@ -133,8 +133,8 @@ impl AgentSession {
         }
     }
 
-    /// Replay mode shows a matched answer (DEC-50). What a server says, or is told,
-    /// may hold a credential or be longer than a record.
+    /// Replay mode shows a matched answer (DEC-50). What a hook or a server says, or
+    /// is told, may hold a credential or be longer than a record.
     fn echo_response(&mut self, purpose: &Purpose, response: &ControlResponse) {
         if !self.config.replay_user_messages {
             return;
@@ -142,14 +142,14 @@ impl AgentSession {
         let Some(echo) = outbound::ControlResponse::echo(response) else {
             return;
         };
-        if matches!(purpose, Purpose::Mcp { .. } | Purpose::Elicitation { .. }) {
+        if !matches!(purpose, Purpose::Question(_)) {
             let payload = super::catalog::raw(&echo);
             let bytes = payload.as_str().as_bytes();
             let most = self.config.limits.reference_record_bytes;
             if bytes.len() >= most || self.config.credentials.check(bytes).is_err() {
                 return self.warn(
-                    "an answer for an MCP server holds a credential or is longer than a record, and \
-                     is not echoed",
+                    "an answer for a hook or an MCP server holds a credential or is longer than a \
+                     record, and is not echoed",
                 );
             }
         }

@@ -22,6 +22,7 @@ use crate::effect::{EffectId, Request};
 use crate::machine::Misuse;
 use crate::schema::outbound::{TaskStatus, TaskType};
 use crate::store::{Entry, TaskEntry};
+use crate::text::cut;
 use crate::time::Instant;
 use crate::tool::{TaskRequest, ToolContent, ToolOutcome, ToolRequest};
 use alloc::boxed::Box;
@@ -441,7 +442,7 @@ impl AgentSession {
     /// Stops a task for the embedder, who is warned of one that does not run.
     pub(super) fn stop_task_command(&mut self, task_id: &str) {
         if !self.stop_task(task_id) {
-            self.warn(format!("no task `{}` runs", line(task_id, 40)));
+            self.warn(format!("no task `{}` runs", line(&self.safe(task_id), 40)));
         }
     }
 }
@@ -460,15 +461,7 @@ fn joined(content: &[ToolContent]) -> String {
 
 /// The beginning of a text, on one line.
 pub(super) fn line(text: &str, chars: usize) -> String {
-    let text = one_line(text);
-    match text.char_indices().nth(chars) {
-        None => text,
-        Some((end, _)) => {
-            let mut cut = String::from(text.get(..end).unwrap_or_default());
-            cut.push('…');
-            cut
-        }
-    }
+    cut(&one_line(text), chars).into_owned()
 }
 
 /// The end of a text, and how much stood before it.

@@ -21,7 +21,7 @@ const MEMBERS: [&str; 6] = [
     "continue",
 ];
 
-/// Characters shown of a member that is not known.
+/// Characters of the name of an unknown member that is shown.
 const MEMBER_CHARS: usize = 40;
 
 /// What one hook says about one event.
@@ -80,8 +80,9 @@ pub enum HookFault {
     NoObject,
     /// Its answer has an escape for half of a surrogate pair, which is no text.
     Surrogate,
-    /// Its answer has a member that is not known.
-    UnknownMember(String),
+    /// Its answer has a member that is not known; its name, unless that is long:
+    /// the beginning of one could be half a credential (DEC-30).
+    UnknownMember(Option<String>),
     /// This member is not what it should be.
     Member(&'static str, &'static str),
     /// The host's answer has no payload, or one that is no object.
@@ -95,8 +96,11 @@ impl fmt::Display for HookFault {
             Self::Status(status) => write!(f, "it ended with status {status}"),
             Self::NoObject => f.write_str("it printed something else than one JSON object"),
             Self::Surrogate => f.write_str("its answer holds an unpaired surrogate escape"),
-            Self::UnknownMember(name) => {
+            Self::UnknownMember(Some(name)) => {
                 write!(f, "its answer has the unknown member {name:?}")
+            }
+            Self::UnknownMember(None) => {
+                f.write_str("its answer has an unknown member with a long name")
             }
             Self::Member(name, expected) => write!(f, "its {name} is not {expected}"),
             Self::NoPayload => f.write_str("its answer is no JSON object"),
@@ -128,7 +132,8 @@ impl HookOutput {
         for (name, _) in answer {
             if !MEMBERS.iter().any(|known| name == **known) {
                 let name = name.decode_lossy();
-                let shown = name.chars().take(MEMBER_CHARS).collect();
+                let is_short = name.chars().count() <= MEMBER_CHARS;
+                let shown = is_short.then(|| name.into_owned());
                 return Err(HookFault::UnknownMember(shown));
             }
         }

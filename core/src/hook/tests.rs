@@ -58,6 +58,10 @@ fn what_is_no_answer_is_a_failure_with_its_reason() {
             "its answer has the unknown member \"permissionDecision\"",
         ),
         (
+            r#"{"a-name-that-could-begin-with-half-a-credential":1}"#,
+            "its answer has an unknown member with a long name",
+        ),
+        (
             r#"{"decision":"ask"}"#,
             "its decision is not one of allow, deny, pass",
         ),

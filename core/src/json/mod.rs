@@ -33,7 +33,7 @@ pub use raw::RawJson;
 pub use scan::{ScanLimits, Scanner};
 pub use text::{Str, without_unpaired};
 pub use value::{Array, Elements, Kind, Members, Object, Value};
-pub use writer::{Writer, escaped_len};
+pub use writer::{Writer, escaped_bytes, escaped_len};
 
 #[cfg(test)]
 mod tests;

@@ -477,6 +477,10 @@ fn the_size_of_a_character_is_what_the_writer_takes_for_it() {
         let mut writer = Writer::new();
         writer.string(c.encode_utf8(&mut [0; 4]));
         assert_eq!(writer.finish().len(), escaped_len(c) + 2, "{c:?}");
+        assert_eq!(
+            escaped_bytes(&[c, 'a', c].iter().collect::<String>()),
+            2 * escaped_len(c) + 1
+        );
     }
 }
 

@@ -317,6 +317,12 @@ pub const fn escaped_len(c: char) -> usize {
     }
 }
 
+/// Bytes that a text takes inside a string of ours.
+#[must_use]
+pub fn escaped_bytes(text: &str) -> usize {
+    text.chars().map(escaped_len).sum()
+}
+
 /// Where the first byte is that needs a closer look: quote, backslash, control,
 /// or the first of U+2028 and U+2029. The length of the text if there is none.
 #[inline]

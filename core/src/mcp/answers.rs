@@ -12,9 +12,8 @@ impl McpClient {
         let Some(purpose) = self.settle(request) else {
             return;
         };
-        let chars = self.settings.limits.tool_output_chars;
         let read = rpc::with(message, |value| {
-            match rpc::answer(value, request, chars)? {
+            match rpc::answer(value, request)? {
                 Ok(result) => self.result(purpose, result)?,
                 Err(error) => self.unanswered(purpose, &error),
             }
@@ -37,7 +36,8 @@ impl McpClient {
             Purpose::Call(call) => {
                 let limits = &self.settings.limits;
                 let (blocks, chars) = (limits.mcp_content_blocks, limits.tool_output_chars);
-                let (outcome, structured) = content::outcome(result, blocks, chars)?;
+                let (outcome, structured) =
+                    content::outcome(result, &self.settings.guard, blocks, chars)?;
                 self.out.push_back(McpOutput::Called {
                     call,
                     outcome,
@@ -76,7 +76,7 @@ impl McpClient {
         let Some(listing) = &mut self.listing else {
             return Ok(());
         };
-        if let Some(cursor) = listing.page(result, &self.settings.limits)? {
+        if let Some(cursor) = listing.page(result, &self.settings)? {
             self.request(Purpose::List, "tools/list", |w| {
                 w.member_str("cursor", &cursor);
             });

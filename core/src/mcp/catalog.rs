@@ -1,9 +1,9 @@
 //! The tools of a server, page by page (RT-MCPS-013).
 
-use super::text;
+use super::McpSettings;
 use crate::json::{Object, RawJson, Value};
-use crate::limits::Limits;
 use crate::structured::OutputSchema;
+use crate::text::cut;
 use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -47,8 +47,9 @@ impl Listing {
     pub(super) fn page(
         &mut self,
         result: Object<'_>,
-        limits: &Limits,
+        settings: &McpSettings,
     ) -> Result<Option<String>, String> {
+        let limits = &settings.limits;
         self.bytes = self.bytes.saturating_add(result.value().raw().len());
         if self.bytes > limits.mcp_list_bytes {
             let most = limits.mcp_list_bytes;
@@ -57,7 +58,7 @@ impl Listing {
         let tools = result.get("tools").and_then(Value::as_array);
         let tools = tools.ok_or("its list of tools is no list")?;
         for tool in tools {
-            match read(tool, limits) {
+            match read(tool, settings) {
                 Ok(tool) if self.names.insert(Arc::clone(&tool.name)) => self.tools.push(tool),
                 Ok(tool) => self.leave_out(format!("{:?} is listed twice", tool.name)),
                 Err(fault) => self.leave_out(fault),
@@ -105,7 +106,8 @@ impl Listing {
     }
 }
 
-fn read(tool: Value<'_>, limits: &Limits) -> Result<McpTool, String> {
+fn read(tool: Value<'_>, settings: &McpSettings) -> Result<McpTool, String> {
+    let limits = &settings.limits;
     let tool = tool.as_object().ok_or("one is no object")?;
     let name = string(tool, "name").filter(|name| !name.is_empty());
     let name = name.ok_or("one has no name")?;
@@ -125,12 +127,13 @@ fn read(tool: Value<'_>, limits: &Limits) -> Result<McpTool, String> {
     let output_schema = tool.get("outputSchema");
     let output_schema = output_schema.map(|schema| parse(schema, "output"));
     let description = string(tool, "description").unwrap_or_default();
+    let description = settings.guard.redact(&description);
     let annotations = tool.get("annotations").and_then(Value::as_object);
     let reads_only = annotations
         .and_then(|annotations| annotations.get("readOnlyHint"))
         .and_then(Value::as_bool);
     Ok(McpTool {
-        description: text::cut(&description, limits.mcp_description_chars).into(),
+        description: cut(&description, limits.mcp_description_chars).into(),
         // With `type` even where the schema leaves that open, as providers ask.
         input_schema: schema.tool().input_schema,
         output_schema: output_schema.transpose()?,

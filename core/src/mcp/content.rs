@@ -5,6 +5,7 @@
 //! stands behind the rest unless a text says the same already.
 
 use super::text::Room;
+use crate::guard::Guard;
 use crate::json::{Object, RawJson, Value};
 use crate::tool::{ToolContent, ToolOutcome};
 use alloc::borrow::Cow;
@@ -12,14 +13,16 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// Reads the result of `tools/call`: what the model is told, cut to so many parts
-/// and characters (DEC-34), and the structured content whole.
+/// Reads the result of `tools/call`: what the model is told, without what the
+/// guard knows, cut to so many parts and characters (DEC-30, DEC-34), and the
+/// structured content whole.
 ///
 /// # Errors
 ///
 /// What is wrong with it.
 pub(super) fn outcome(
     result: Object<'_>,
+    guard: &Guard,
     blocks_at_most: usize,
     chars: usize,
 ) -> Result<(ToolOutcome, Option<RawJson>), String> {
@@ -62,14 +65,15 @@ pub(super) fn outcome(
             texts.push(format!("Structured output: {}", structured.as_str()));
         }
     }
-    let content = bounded(texts, chars);
+    let content = bounded(texts, guard, chars);
     Ok((ToolOutcome { content, is_error }, structured))
 }
 
-fn bounded(texts: Vec<String>, chars: usize) -> Vec<ToolContent> {
+fn bounded(texts: Vec<String>, guard: &Guard, chars: usize) -> Vec<ToolContent> {
     let mut room = Room::new(chars);
     let mut content: Vec<_> = texts
-        .into_iter()
+        .iter()
+        .map(|text| guard.redact(text).into_owned())
         .filter_map(|text| room.take(text).map(ToolContent::Text))
         .collect();
     content.extend(room.note().map(ToolContent::Text));

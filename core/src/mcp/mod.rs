@@ -35,12 +35,12 @@ mod vocabulary;
 pub use catalog::McpTool;
 pub use elicit::{McpForm, McpQuestion, McpReply};
 pub use names::{server_part, tool_names};
-pub(crate) use text::cut;
 pub use vocabulary::{McpInput, McpOutput, McpSettings, McpState};
 
 use crate::correlate::Recent;
 use crate::json::{RawJson, Writer};
 use crate::machine::{Machine, Misuse, Wants};
+use crate::text::cut;
 use crate::time::Instant;
 use crate::tool::ToolOutcome;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -230,7 +230,8 @@ impl McpClient {
 
     fn call_failed(&mut self, call: u64, why: &str) {
         let name = &self.settings.name;
-        let why = cut(why, self.settings.limits.tool_output_chars);
+        let why = self.settings.guard.redact(why);
+        let why = cut(&why, self.settings.limits.tool_output_chars);
         let outcome = ToolOutcome::error(format!("MCP server {name:?} failed: {why}."));
         self.out.push_back(McpOutput::Called {
             call,
@@ -265,7 +266,8 @@ impl McpClient {
     }
 
     fn fail(&mut self, why: &str) {
-        let shown = cut(why, self.settings.limits.mcp_error_chars);
+        let safe = self.settings.guard.redact(why);
+        let shown = cut(&safe, self.settings.limits.mcp_error_chars);
         self.leave(why, McpState::Failed(shown.into_owned()));
     }
 

@@ -1,8 +1,9 @@
 //! JSON-RPC 2.0 messages as an MCP client reads and writes them. Leaves:
 //! nothing here decides.
 
-use super::text;
+use super::text::CODE_CHARS;
 use crate::json::{Object, RawJson, ScanLimits, Scanner, Value, Writer};
+use crate::text::cut;
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -58,11 +59,7 @@ fn envelope(message: Value<'_>) -> Result<Object<'_>, String> {
 /// # Errors
 ///
 /// What keeps the message from being an answer to that request.
-pub(super) fn answer(
-    message: Value<'_>,
-    id: u64,
-    chars: usize,
-) -> Result<Result<Object<'_>, String>, String> {
+pub(super) fn answer(message: Value<'_>, id: u64) -> Result<Result<Object<'_>, String>, String> {
     let object = envelope(message)?;
     if object.get("method").is_some() {
         return Err("it asks instead of answering".to_string());
@@ -75,23 +72,21 @@ pub(super) fn answer(
             let result = result.as_object().ok_or("its result is no object")?;
             Ok(Ok(result))
         }
-        (None, Some(error)) => Ok(Err(error_text(error, chars)?)),
+        (None, Some(error)) => Ok(Err(error_text(error)?)),
         _ => Err("it has not either a result or an error".to_string()),
     }
 }
 
-/// The error of a server in words: its code and its text.
-fn error_text(error: Value<'_>, chars: usize) -> Result<String, String> {
+/// The error of a server in words: its code, and its text whole.
+fn error_text(error: Value<'_>) -> Result<String, String> {
     let error = error.as_object().ok_or("its error is no object")?;
     let code = error.get("code").and_then(Value::as_number);
     let message = error.get("message").and_then(Value::as_str);
     let (Some(code), Some(message)) = (code, message) else {
         return Err("its error has no code or no message".to_string());
     };
-    let code = text::cut(code, text::CODE_CHARS);
-    let message = message.decode_lossy();
-    let message = text::cut(&message, chars);
-    Ok(format!("error {code}: {message}"))
+    let code = cut(code, CODE_CHARS);
+    Ok(format!("error {code}: {}", message.decode_lossy()))
 }
 
 /// Reads a message that a server sends by itself. The method is handed on

@@ -1,6 +1,7 @@
 //! A client and a server that is played by the test.
 
 use super::*;
+use crate::guard::Guard;
 use crate::limits::Limits;
 use crate::tool::ToolContent;
 use alloc::string::{String, ToString as _};
@@ -32,6 +33,7 @@ impl Peer {
                 version: "0.0.0".into(),
                 request_timeout: limits.mcp_message_timeout,
                 start_timeout: limits.mcp_start_timeout,
+                guard: Guard::new(["sk-secret-key"]).expect("few literals"),
                 limits,
             }),
             now: Instant::ZERO,
@@ -455,6 +457,34 @@ fn a_long_result_is_cut_and_says_so() {
     assert_eq!(told(&out).0, "MCP server \"calc\" failed: err….");
     peer.feed(McpInput::Close("gone".to_string()));
     assert_eq!(failure(&peer), "go…");
+}
+
+// covers: DEC-30
+#[test]
+fn no_cut_leaves_a_part_of_a_credential() {
+    let key = "sk-secret-key";
+    let mut peer = Peer::with(Limits::DEFAULT);
+    let limits = &mut peer.client.settings.limits;
+    (limits.tool_output_chars, limits.mcp_error_chars) = (40, 20);
+    limits.mcp_description_chars = 12;
+    peer.feed(McpInput::Connect);
+    peer.answer(0, INITIALIZED);
+    let described = tool("add", &format!(r#","description":"look: {key}""#));
+    peer.answer(1, &format!(r#"{{"tools":[{described}]}}"#));
+    assert_eq!(&*peer.client.tools()[0].description, "look: [redac…");
+    let filler = "x".repeat(34);
+    let answers = [
+        format!(r#""result":{{"content":[{{"type":"text","text":"{filler}{key}"}}]}}"#),
+        format!(r#""error":{{"code":1,"message":"{filler}{key}"}}"#),
+        format!(r#""error":{{"code":1,"message":"{key}"}}"#),
+    ];
+    for (id, answer) in (2..).zip(answers) {
+        peer.feed(call(id));
+        let out = peer.whole(id, &format!(r#"{{"jsonrpc":"2.0","id":{id},{answer}}}"#));
+        assert!(!told(&out).0.contains("sk-"), "{out:?}");
+    }
+    peer.feed(McpInput::Close(format!("it is about {key}")));
+    assert_eq!(failure(&peer), "it is about [redacte…");
 }
 
 #[test]

@@ -1,19 +1,10 @@
 //! Words of a server, cut to what is shown of them.
 
-use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 
 /// Characters of the code of an error that are shown.
 pub(super) const CODE_CHARS: usize = 20;
-
-/// `text`, or its beginning of so many characters and a sign that it was cut.
-pub(crate) fn cut(text: &str, chars: usize) -> Cow<'_, str> {
-    match text.char_indices().nth(chars) {
-        None => Cow::Borrowed(text),
-        Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default())),
-    }
-}
 
 /// Texts that share so many characters; what does not fit is counted.
 #[derive(Debug)]
@@ -59,8 +50,6 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_counted_in_characters() {
-        assert_eq!(cut("äöü", 3), "äöü");
-        assert_eq!(cut("äöü", 2), "äö…");
         let mut room = Room::new(4);
         assert_eq!(room.take("äöü".to_string()).as_deref(), Some("äöü"));
         assert_eq!(room.take(String::new()).as_deref(), Some(""));

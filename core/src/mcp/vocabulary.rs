@@ -2,6 +2,7 @@
 //! and replay.
 
 use super::{McpQuestion, McpReply};
+use crate::guard::Guard;
 use crate::json::RawJson;
 use crate::limits::Limits;
 use crate::tool::ToolOutcome;
@@ -20,6 +21,9 @@ pub struct McpSettings {
     pub request_timeout: Duration,
     /// How long handshake and first list of tools may take (DEC-39).
     pub start_timeout: Duration,
+    /// What no word of a server may hold where it is shown, which is looked for
+    /// before anything is cut (DEC-30).
+    pub guard: Guard,
     /// Bounds.
     pub limits: Limits,
 }

@@ -1,6 +1,6 @@
 //! Texts and values in as many bytes as a record has left for them.
 
-use crate::json::{RawJson, ScanLimits, Scanner, Writer, escaped_len};
+use crate::json::{RawJson, ScanLimits, Scanner, Writer, escaped_bytes, escaped_len};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -53,7 +53,7 @@ pub(super) fn cut(text: &str, room: usize) -> String {
 
 /// The texts of a list that fit, the one that does not cut, and none behind it.
 pub(super) fn cut_texts(texts: Vec<String>, room: usize) -> Vec<String> {
-    let takes = |text: &String| text.chars().map(escaped_len).sum::<usize>() + BLOCK;
+    let takes = |text: &String| escaped_bytes(text) + BLOCK;
     if texts.iter().map(takes).sum::<usize>() <= room {
         return texts;
     }
@@ -128,11 +128,6 @@ mod tests {
     use super::*;
     use alloc::vec;
 
-    /// Bytes of a text inside a string of a record.
-    fn bytes(text: &str) -> usize {
-        text.chars().map(escaped_len).sum()
-    }
-
     const TEXT: &str = "aé\"\u{1}\u{2028}\\😀\n";
 
     // covers: DEC-34
@@ -143,7 +138,10 @@ mod tests {
             assert_eq!(pieces.concat(), TEXT);
             for piece in pieces {
                 let single = piece.chars().count() == 1;
-                assert!(single || bytes(piece) <= room, "{piece:?} in {room}");
+                assert!(
+                    single || escaped_bytes(piece) <= room,
+                    "{piece:?} in {room}"
+                );
             }
         }
         assert_eq!(split("", 10).collect::<Vec<_>>(), [""]);
@@ -153,10 +151,14 @@ mod tests {
     #[test]
     fn a_cut_text_fits_and_counts_what_is_gone() {
         let text = TEXT.repeat(10);
-        assert_eq!(cut(&text, bytes(&text)), text);
-        for room in NOTE..bytes(&text) {
+        assert_eq!(cut(&text, escaped_bytes(&text)), text);
+        for room in NOTE..escaped_bytes(&text) {
             let cut = cut(&text, room);
-            assert!(bytes(&cut) <= room, "{} in {room}", bytes(&cut));
+            assert!(
+                escaped_bytes(&cut) <= room,
+                "{} in {room}",
+                escaped_bytes(&cut)
+            );
             let (kept, note) = cut.split_once("[… ").expect("a note");
             let gone: usize = note
                 .strip_suffix(" bytes cut]")
@@ -179,7 +181,7 @@ mod tests {
         assert!(cut[1].starts_with("xxx") && cut[1].ends_with(" bytes cut]"));
         for room in 200..whole {
             let cut = cut_texts(texts(), room);
-            let takes: usize = cut.iter().map(|text| bytes(text) + BLOCK).sum();
+            let takes: usize = cut.iter().map(|text| escaped_bytes(text) + BLOCK).sum();
             assert!(takes <= room, "{takes} in {room}");
         }
         let empty = vec![String::new(); 100];

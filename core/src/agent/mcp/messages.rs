@@ -1,10 +1,11 @@
 //! The requests that carry what clients say, and what is asked for servers.
 
+use super::super::fit::ENVELOPE_BYTES;
 use super::super::requests::Purpose;
 use super::super::{AgentSession, Stage, records};
 use super::ENDED;
 use crate::correlate::RequestId;
-use crate::json::{RawJson, ScanLimits, Scanner, Value};
+use crate::json::{RawJson, ScanLimits, Scanner, Value, escaped_bytes};
 use crate::mcp::{McpForm, McpInput, McpQuestion, McpReply};
 use crate::schema::inbound::{ControlResponse, ResponseBody};
 use crate::schema::outbound::{
@@ -14,9 +15,6 @@ use alloc::format;
 use alloc::string::ToString as _;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-
-/// Room for what stands around a message in the record that carries it.
-const ENVELOPE_BYTES: usize = 1_024;
 
 impl AgentSession {
     pub(super) fn send_to_server(&mut self, server: u64, request: Option<u64>, message: RawJson) {
@@ -88,7 +86,9 @@ impl AgentSession {
                 .as_ref()
                 .and_then(|payload| member(payload, "mcp_response"))
                 .ok_or_else(|| "the answer of its host holds no mcp_response".to_string()),
-            ResponseBody::Error { message, .. } => Err(format!("its host says: {message}")),
+            ResponseBody::Error { message, .. } => {
+                Err(format!("its host says: {}", self.placeless(&message)))
+            }
             ResponseBody::Invalid { reason } => Err(format!("its host: {reason}")),
         };
         let input = match message {
@@ -127,13 +127,13 @@ impl AgentSession {
                 request.elicitation_id = Some(self.safe(&id));
             }
         }
-        let bytes = escaped(&request.message)
+        let bytes = escaped_bytes(&request.message)
             + request
                 .requested_schema
                 .as_ref()
                 .map_or(0, |schema| schema.as_str().len())
-            + request.url.as_deref().map_or(0, escaped)
-            + request.elicitation_id.as_deref().map_or(0, escaped);
+            + request.url.as_deref().map_or(0, escaped_bytes)
+            + request.elicitation_id.as_deref().map_or(0, escaped_bytes);
         let fits =
             bytes.saturating_add(ENVELOPE_BYTES) <= self.config.limits.reference_record_bytes;
         let leaks = self.leaks(request.requested_schema.as_ref());
@@ -193,11 +193,6 @@ impl AgentSession {
             self.send(&Outbound::ElicitationComplete(record));
         }
     }
-}
-
-/// Bytes of a text in a record, at most: each byte may become an escape.
-const fn escaped(text: &str) -> usize {
-    text.len().saturating_mul(6)
 }
 
 /// A member of an object.

@@ -22,9 +22,10 @@ pub(super) use calls::RemoteCalls;
 use super::requests::Purpose;
 use super::{AgentSession, Stage};
 use crate::machine::Machine as _;
-use crate::mcp::{McpClient, McpInput, McpOutput, McpSettings, McpState, cut, server_part};
+use crate::mcp::{McpClient, McpInput, McpOutput, McpSettings, McpState, server_part};
 use crate::schema::outbound::{McpServer, McpStatus};
 use crate::schema::payload::McpServerStatus;
+use crate::text::cut;
 use crate::time::Instant;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
@@ -206,7 +207,7 @@ impl AgentSession {
         if name.chars().count() > chars {
             return Err(format!(
                 "the name of an MCP server is longer than {chars} characters: {:?}",
-                cut(name, chars)
+                cut(&self.placeless(name), chars)
             ));
         }
         if self.placeless(name) != name {
@@ -240,6 +241,7 @@ impl AgentSession {
             version: self.config.version.as_str().into(),
             request_timeout: limits.mcp_message_timeout,
             start_timeout: limits.mcp_start_timeout,
+            guard: self.config.credentials.clone(),
             limits,
         });
         self.mcp.servers.push(Server {

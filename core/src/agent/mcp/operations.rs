@@ -3,9 +3,11 @@
 
 use super::super::AgentSession;
 use super::super::catalog::raw;
+use super::super::requests::Purpose;
 use crate::json::{RawJson, ScanLimits, Scanner, Value};
-use crate::mcp::{McpInput, McpState, cut};
+use crate::mcp::{McpInput, McpState};
 use crate::schema::payload::McpServersPayload;
+use crate::text::cut;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString as _};
@@ -55,12 +57,27 @@ impl AgentSession {
             return self.refuse(id, format!("MCP server {name:?} is not connected"));
         }
         let server = server.id;
+        let most = self.config.limits.mcp_unacknowledged;
+        if self.unacknowledged() >= most {
+            return self.refuse(
+                id,
+                format!("{most} messages to MCP servers are not acknowledged yet"),
+            );
+        }
         self.answer(id, None);
         self.tell_server(server, McpInput::Message(message));
     }
 
+    /// How many messages to servers wait for nothing but an acknowledgement.
+    fn unacknowledged(&self) -> usize {
+        let open = self.waiters.iter();
+        open.filter(|pending| matches!(pending.waiter.purpose, Purpose::Mcp { request: None, .. }))
+            .count()
+    }
+
     fn refuse_server(&mut self, id: &str, name: &str) {
-        let name = cut(name, self.config.limits.mcp_error_chars);
+        let name = self.safe(name);
+        let name = cut(&name, self.config.limits.mcp_error_chars);
         self.refuse(id, format!("unknown MCP server {name:?}"));
     }
 

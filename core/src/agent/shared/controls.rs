@@ -35,12 +35,12 @@ const TAKEN_BACK: &str = "the prompt was cancelled before it ran";
 /// Characters of a host's word that an error repeats.
 const SHOWN_CHARS: usize = 64;
 
-/// A host's word as an error shows it.
-fn quoted(word: &str) -> String {
-    format!("{:?}", line(word, SHOWN_CHARS))
-}
-
 impl AgentSession {
+    /// A host's word as an error shows it, redacted before it is cut (DEC-30).
+    fn quoted(&self, word: &str) -> String {
+        format!("{:?}", line(&self.safe(word), SHOWN_CHARS))
+    }
+
     /// `set_permission_mode`: later calls are judged by it.
     pub(super) fn set_permission_mode(&mut self, id: &str, word: &str) {
         let mode = if word == AUTO {
@@ -51,7 +51,7 @@ impl AgentSession {
         } else {
             let modes = PermissionMode::ALL.iter().map(|mode| mode.as_str());
             let modes = modes.chain([AUTO]).collect::<Vec<_>>().join(", ");
-            let word = quoted(word);
+            let word = self.quoted(word);
             return self.refuse(
                 id,
                 format!(
@@ -108,7 +108,7 @@ impl AgentSession {
                 self.answer(id, None);
             }
             Some(name) => {
-                let (name, known) = (quoted(name), &provider.model);
+                let (name, known) = (self.quoted(name), &provider.model);
                 let error = format!(
                     "set_model: {name} is no model of this process, whose model is {known:?}; \
                      restart with --provider <id> for another"
@@ -164,7 +164,7 @@ impl AgentSession {
             self.answer(id, None);
             self.stop_task(task_id);
         } else {
-            let task = quoted(task_id);
+            let task = self.quoted(task_id);
             self.refuse(id, format!("stop_task: no task {task} runs"));
         }
     }

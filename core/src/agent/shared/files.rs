@@ -7,6 +7,7 @@
 
 use super::super::AgentSession;
 use super::super::catalog::raw;
+use super::ENDED;
 use crate::checkpoint::{
     Bookkeeping, Checkpoint, RewindReport, RewindRequest, SeedRequest, Seeding,
 };
@@ -26,8 +27,8 @@ const BUSY: &str = "a turn is running; files can be put back when it is over";
 /// Why files are not put back where nothing is kept of them.
 const SWITCHED_OFF: &str = "file checkpoints are switched off for this session";
 
-/// What a request is told that the end of the session overtook.
-const ENDED: &str = "the session ended before this was done";
+/// Why an operation on files is not begun.
+const TOO_MANY: &str = "too many operations on files are under way; try again when one is over";
 
 /// What of the session is about files.
 #[derive(Debug, Default)]
@@ -51,6 +52,11 @@ impl Files {
         checkpoint
     }
 
+    /// How many operations are under way.
+    fn open(&self) -> usize {
+        self.rewinds.len().saturating_add(self.seeds.len())
+    }
+
     /// The checkpoint of a prompt, if it has one.
     fn of(&self, prompt: &str) -> Option<Checkpoint> {
         let mut prompts = self.prompts.iter().rev();
@@ -68,7 +74,7 @@ impl AgentSession {
 
     /// Whether a prompt has to wait for an operation on files.
     pub(in crate::agent) fn files_hold_prompts(&self) -> bool {
-        !self.files.rewinds.is_empty() || !self.files.seeds.is_empty()
+        self.files.open() > 0
     }
 
     /// The turn of a prompt begins.
@@ -100,6 +106,9 @@ impl AgentSession {
         }
         if self.turn.is_some() || self.is_submitting() {
             return self.answer_refused_rewind(id, BUSY.to_string());
+        }
+        if self.files.open() >= self.config.limits.file_operations {
+            return self.answer_refused_rewind(id, TOO_MANY.to_string());
         }
         let Some(to) = self.files.of(prompt) else {
             let why = if self.seen.contains(prompt) {
@@ -187,6 +196,9 @@ impl AgentSession {
     }
 
     pub(super) fn seed_read_state(&mut self, id: &str, path: String, mtime_ms: u64) {
+        if self.files.open() >= self.config.limits.file_operations {
+            return self.refuse(id, format!("seed_read_state: {TOO_MANY}"));
+        }
         let request = SeedRequest {
             path,
             mtime_ms,

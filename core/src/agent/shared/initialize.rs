@@ -9,6 +9,7 @@
 //! Nothing is applied of one that is refused. No turn begins in between: a prompt
 //! that came right behind it runs with all that it asked for.
 
+use super::ENDED;
 use crate::agent::catalog::raw;
 use crate::agent::hooks::{About, Occasion};
 use crate::agent::{AgentSession, Handshake, Stage};
@@ -145,15 +146,15 @@ impl AgentSession {
         }
     }
 
-    /// Forgets an `initialize` that is being applied: the session ends.
+    /// Ends an `initialize` that is being applied, because the session does.
     pub(in crate::agent) fn drop_initialize(&mut self) {
-        if let Some(Initializing {
-            step: Step::Reading { effect, .. },
-            ..
-        }) = self.initializing.take()
-        {
+        let Some(Initializing { id, step }) = self.initializing.take() else {
+            return;
+        };
+        if let Step::Reading { effect, .. } = step {
             self.cancel_effect(effect);
         }
+        self.refuse(&id, format!("initialize: {ENDED}"));
     }
 
     /// Its schema was looked at.

@@ -11,6 +11,9 @@ pub(super) use initialize::{Initializing, REJECTED};
 use super::AgentSession;
 use crate::schema::inbound::SharedOperation;
 
+/// What a request is told that the end of the session overtook.
+const ENDED: &str = "the session ended before this was done";
+
 impl AgentSession {
     /// Serves a shared operation.
     pub(super) fn shared_operation(&mut self, id: &str, operation: SharedOperation) {

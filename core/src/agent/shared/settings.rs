@@ -1,6 +1,7 @@
 //! Settings that a host reads and changes while the session runs.
 
 use super::super::AgentSession;
+use super::super::fit::ENVELOPE_BYTES;
 use crate::json::{RawJson, ScanError, ScanLimits, Scanner};
 use crate::policy::{Layer, Settings, Sourced, change_flag, write_rule};
 use crate::schema::declare::Json as _;
@@ -17,9 +18,8 @@ const SHELL: &str = "Bash";
 /// How the names of tools of MCP servers begin.
 const MCP: &str = "mcp__";
 
-/// Levels of JSON, and bytes, that the record of an answer adds to its payload.
+/// Levels of JSON that the record of an answer adds to its payload.
 const ENVELOPE_LEVELS: usize = 2;
-const ENVELOPE_BYTES: usize = 1_024;
 
 impl AgentSession {
     /// `get_settings`: the layers as they were written, what they say together,

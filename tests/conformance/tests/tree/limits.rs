@@ -86,10 +86,6 @@ const NO_LIMITS: &[(&str, &str)] = &[
         "a relation between two limits",
     ),
     ("core/src/mcp/names::DIGEST_CHARS", "the length of a digest"),
-    (
-        "core/src/agent/callbacks::ENVELOPE_BYTES",
-        "room that is left for an envelope",
-    ),
     ("tools/src/task::OWNER_ONLY", "permissions"),
     ("core/src/frame::FIRST", "a first size, which grows"),
     ("core/src/link::FIRST_BYTES", "a first size, which grows"),

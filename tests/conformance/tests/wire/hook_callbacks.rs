@@ -237,7 +237,7 @@ fn failures() -> Vec<(&'static str, Does)> {
     ]
 }
 
-// covers: DEC-33, DEC-48, WIRE-PERM-002, WIRE-009
+// covers: DEC-33, DEC-48, WIRE-PERM-002, WIRE-PERM-051, WIRE-009
 #[test]
 fn a_callback_that_fails_denies_a_call_unless_it_is_to_continue() {
     for (text, fail) in failures() {
@@ -712,6 +712,29 @@ fn a_callback_that_would_be_told_too_much_fails_and_sees_no_part() {
     let told = "a PreToolUse hook failed: what it would be told does not fit one record";
     assert_eq!(result_texts(&b), [told]);
     assert!(b.running().is_empty());
+}
+
+// covers: DEC-30, DEC-50
+#[test]
+fn an_answer_that_holds_a_credential_is_not_echoed() {
+    let key = "key-of-the-host";
+    let mut config = Config {
+        credentials: Guard::new([key.to_string()]).expect("a guard"),
+        ..reference()
+    };
+    config.replay_user_messages = true;
+    let mut b = with_hooks(config, &["UserPromptSubmit"], json!({}));
+    b.prompt(1, "go");
+    b.callback_says(&special(
+        "UserPromptSubmit",
+        json!({"additionalContext": key}),
+    ));
+    assert_eq!(b.exit, None, "the output is open");
+    let echoes = b.all_records().into_iter();
+    let echoes = echoes.filter(|record| record["type"] == "control_response");
+    assert_eq!(echoes.count(), 1, "the answer to initialize alone");
+    b.says("done");
+    assert_eq!(b.briefs().pop().as_deref(), Some("state idle"));
 }
 
 // covers: DEC-30

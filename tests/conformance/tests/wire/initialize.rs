@@ -255,7 +255,7 @@ fn a_session_may_wait_for_it() {
 }
 
 #[test]
-fn a_session_that_ends_meanwhile_forgets_it() {
+fn a_session_that_ends_meanwhile_answers_it_first() {
     for patterns in [false, true] {
         let hooks = json!({"PreToolUse": [{"matcher": "D.", "hookCallbackIds": ["h"]}]});
         let mut b = if patterns {
@@ -266,8 +266,12 @@ fn a_session_that_ends_meanwhile_forgets_it() {
         b.prompt(1, "go");
         b.shutdown(143);
         assert_eq!(b.exit, Some(143));
-        let briefs = b.briefs();
-        assert_eq!(briefs, ["result error_during_execution"]);
+        let records = b.records();
+        let told = "initialize: the session ended before this was done";
+        assert_eq!(records[0]["response"]["request_id"], "init");
+        assert_eq!(records[0]["response"]["error"], told);
+        assert_eq!(records[1]["subtype"], "error_during_execution");
+        assert_eq!(records.len(), 2);
     }
 }
 

@@ -3,6 +3,7 @@
 use agentx_conformance::session::{Bench, bare, config, hooked, reference, schema, uuid};
 use agentx_conformance::stream;
 use agentx_core::agent::Config;
+use agentx_core::guard::Guard;
 use agentx_core::limits::Limits;
 use agentx_core::model::{Block, Delta, Message, StopReason};
 use agentx_core::structured::{TOOL, Validity};
@@ -274,6 +275,21 @@ fn what_a_host_said_is_cut_in_its_echo_alone() {
             (&json!(uuid(1)), &json!("now"))
         );
         assert_eq!(of(&records, "result")[0]["prompt_uuid"], uuid(1));
+    }
+}
+
+// covers: WIRE-013, DEC-34
+#[test]
+fn a_credential_in_a_record_that_is_too_long_is_not_cut_in_two() {
+    let key = "key-of-an-entry";
+    for chars in 1_500..LIMIT {
+        let mut b = Bench::new(small(Config {
+            credentials: Guard::new([key]).expect("few literals"),
+            ..reference()
+        }));
+        b.prompt(1, &format!("{}{key}{}", "x".repeat(chars), "y".repeat(500)));
+        assert_eq!(b.exit, Some(1), "{chars}");
+        assert!(!String::from_utf8_lossy(&b.bytes).contains("xk"), "{chars}");
     }
 }
 

@@ -180,6 +180,7 @@ fn answers_may_come_in_any_order() {
     h.says("done");
 }
 
+// covers: WIRE-009, WIRE-PERM-051
 #[test]
 fn what_a_server_gets_wrong_is_the_error_of_that_call() {
     let answers = [
@@ -671,7 +672,7 @@ fn elicitation(h: &Host) -> (String, Value) {
     (id, record["request"].clone())
 }
 
-// covers: DEC-48
+// covers: DEC-48, WIRE-009, WIRE-PERM-051
 #[test]
 fn a_question_of_a_server_goes_to_the_host_and_back() {
     for (answer, result) in [
@@ -718,6 +719,21 @@ fn a_question_waits_without_limit_and_a_failure_is_a_cancel() {
     let response = json!({"subtype": "error", "request_id": id, "error": "no handler"});
     h.line(&json!({"type": "control_response", "response": response}).to_string());
     assert_eq!(h.oldest().message["result"], json!({"action": "cancel"}));
+}
+
+// covers: DEC-34
+#[test]
+fn a_question_that_fits_a_record_is_asked_and_a_longer_one_is_a_cancel() {
+    for (chars, told) in [(1_500, "elicitation calc"), (2_500, "mcp calc reply")] {
+        let mut config = with_servers(&["calc"], ALLOWED);
+        config.limits.reference_record_bytes = 3_000;
+        let mut h = Host::ready(config, &[]);
+        h.told();
+        let question = json!({"jsonrpc": "2.0", "id": 5, "method": "elicitation/create",
+            "params": {"message": "x".repeat(chars), "requestedSchema": {"type": "object"}}});
+        h.server_says("s1", "calc", &question);
+        assert_eq!(h.told(), ["ack s1", told]);
+    }
 }
 
 #[test]

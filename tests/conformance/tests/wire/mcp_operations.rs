@@ -291,6 +291,43 @@ fn a_server_may_speak_by_itself() {
 }
 
 #[test]
+fn a_server_is_not_listened_to_while_too_much_is_not_acknowledged() {
+    let mut config = with_servers(&["calc"], "{}");
+    config.limits.mcp_unacknowledged = 2;
+    let mut h = Host::ready(config, &[]);
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+    for id in ["s1", "s2", "s3"] {
+        h.server_says(id, "calc", &ping);
+    }
+    assert_eq!(
+        h.answer_to("s3")["error"],
+        "2 messages to MCP servers are not acknowledged yet"
+    );
+    let reply = h.oldest();
+    h.answer(&reply, &Value::Null);
+    h.server_says("s4", "calc", &ping);
+    assert_eq!(h.answer_to("s4")["subtype"], "success");
+}
+
+// covers: DEC-30
+#[test]
+fn the_name_of_an_unknown_server_tells_no_part_of_a_credential() {
+    let mut config = with_servers(&[], "{}");
+    config.credentials = agentx_core::guard::Guard::new(["sk-secret-key"]).expect("one");
+    config.limits.mcp_error_chars = 10;
+    let mut h = Host::new(config);
+    let name = "xxxxxsk-secret-key";
+    h.operation(
+        "s1",
+        &json!({"subtype": "mcp_reconnect", "serverName": name}),
+    );
+    assert_eq!(
+        h.answer_to("s1")["error"],
+        "unknown MCP server \"xxxxx[reda…\""
+    );
+}
+
+#[test]
 fn what_servers_offer_fills_the_context() {
     let mut h = Host::ready(with_servers(&["calc"], "{}"), &["add"]);
     h.operation("s1", &json!({"subtype": "get_context_usage"}));

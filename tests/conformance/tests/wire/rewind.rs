@@ -332,6 +332,31 @@ fn no_credential_is_told_with_a_file() {
     assert_eq!(b.records().len(), 3, "all were answered");
 }
 
+#[test]
+fn only_so_many_operations_are_under_way() {
+    let mut config = reference();
+    config.limits.file_operations = 2;
+    let mut b = Bench::new(config);
+    run_prompt(&mut b, 1);
+    rewind(&mut b, "r1", &uuid(1));
+    seed(&mut b, "s1");
+    let told = "too many operations on files are under way; try again when one is over";
+    seed(&mut b, "s2");
+    assert_eq!(
+        answer(&mut b, "s2")["error"],
+        format!("seed_read_state: {told}")
+    );
+    rewind(&mut b, "r2", &uuid(1));
+    assert_eq!(
+        payload(&mut b, "r2"),
+        json!({"canRewind": false, "error": told})
+    );
+    b.seeds(Seeding::Seeded);
+    b.records();
+    seed(&mut b, "s3");
+    assert!(b.seeding().is_some());
+}
+
 // covers: DEC-47
 #[test]
 fn a_seed_is_answered_without_a_payload() {

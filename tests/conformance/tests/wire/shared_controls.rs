@@ -378,13 +378,17 @@ fn an_error_repeats_no_credential() {
         credentials: Guard::new(["sk-secret-key"]).expect("few literals"),
         ..reference()
     });
-    for request in [
-        mode("sk-secret-key"),
-        json!({"subtype": "set_model", "model": "sk-secret-key"}),
-        json!({"subtype": "stop_task", "task_id": "sk-secret-key"}),
-    ] {
-        let error = refusal(&mut b, request).expect("an error");
-        assert!(error.contains("[redacted]"), "{error}");
+    // Behind 60 characters its second half is cut off.
+    for before in ["", &"x".repeat(60)] {
+        let word = format!("{before}sk-secret-key");
+        for request in [
+            mode(&word),
+            json!({"subtype": "set_model", "model": word}),
+            json!({"subtype": "stop_task", "task_id": word}),
+        ] {
+            let error = refusal(&mut b, request).expect("an error");
+            assert!(error.contains("[red") && !error.contains("sk-"), "{error}");
+        }
     }
 }
 
