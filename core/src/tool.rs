@@ -10,6 +10,10 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
+/// The name under which a running tool asks whether it may connect to a host: no
+/// tool has it (WIRE-PERM-080).
+pub const NETWORK_TOOL: &str = "SandboxNetworkAccess";
+
 /// A tool that can be offered to the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolSpec {

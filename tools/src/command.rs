@@ -9,7 +9,7 @@ use crate::spec::builtin_specs;
 use agentx_core::json::{RawJson, ScanLimits, Scanner};
 use agentx_core::schema::permission::Behavior;
 use agentx_core::structured;
-use agentx_core::tool::{Background, ToolClass, ToolDeclaration, ToolSpec};
+use agentx_core::tool::{Background, NETWORK_TOOL, ToolClass, ToolDeclaration, ToolSpec};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -166,6 +166,9 @@ fn check_name(name: &str) -> Result<(), CommandFault> {
     }
     if name == structured::TOOL {
         return fault(format!("{name} is the tool that takes structured output"));
+    }
+    if name == NETWORK_TOOL {
+        return fault(format!("{name} is the name of questions about the network"));
     }
     if builtin_specs().iter().any(|spec| *spec.name == *name) {
         return fault(format!("{name} is a built-in tool"));

@@ -8,12 +8,17 @@ use std::path::{Component, Path, PathBuf};
 /// The variable that no child gets (configuration, "Built-in tools").
 const HOME_VARIABLE: &str = "AGENTX_HOME";
 
+/// The variable that tells a command tool where it may ask about the network
+/// (WIRE-PERM-080). Only the tool it was made for gets it.
+pub(crate) const NETWORK_VARIABLE: &str = "AGENTX_NETWORK_SOCKET";
+
 /// Where programs are looked up when the environment has no `PATH`
 /// (configuration, "Environment").
 pub(crate) const FALLBACK_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// The environment of a child: the process's own, then the variables set for
-/// later children (DEC-22), never `AGENTX_HOME`, always a `PATH`.
+/// later children (DEC-22), never `AGENTX_HOME` nor a socket of somebody else's
+/// tool, always a `PATH`.
 pub(crate) fn child_environment(
     base: &BTreeMap<OsString, OsString>,
     updates: &BTreeMap<String, String>,
@@ -24,6 +29,7 @@ pub(crate) fn child_environment(
         environment.insert(name.into(), value.into());
     }
     environment.remove(OsStr::new(HOME_VARIABLE));
+    environment.remove(OsStr::new(NETWORK_VARIABLE));
     let path = environment.entry("PATH".into()).or_default();
     if path.is_empty() {
         *path = FALLBACK_PATH.into();
@@ -224,12 +230,14 @@ mod tests {
     fn the_environment_has_updates_a_path_and_no_home() {
         let base = BTreeMap::from([
             ("AGENTX_HOME".into(), "/secret".into()),
+            ("AGENTX_NETWORK_SOCKET".into(), "/outer/socket".into()),
             ("A".into(), "base".into()),
             ("B".into(), "base".into()),
         ]);
         let updates = BTreeMap::from([
             ("A".to_owned(), "new".to_owned()),
             ("AGENTX_HOME".to_owned(), "/other".to_owned()),
+            ("AGENTX_NETWORK_SOCKET".to_owned(), "/false".to_owned()),
         ]);
         let made = child_environment(&base, &updates, Path::new("/work"));
         let text = |name: &str| {
@@ -239,6 +247,7 @@ mod tests {
         assert_eq!(text("A"), Some("new"));
         assert_eq!(text("B"), Some("base"));
         assert_eq!(text("AGENTX_HOME"), None);
+        assert_eq!(text("AGENTX_NETWORK_SOCKET"), None);
         assert_eq!(text("PATH"), Some("/usr/local/bin:/usr/bin:/bin"));
         assert_eq!(text("PWD"), Some("/work"));
         let kept = BTreeMap::from([("PATH".into(), "/opt".into())]);

@@ -208,8 +208,21 @@ pub(crate) const MAX_IGNORE_TOTAL_BYTES: u64 = 4 << 20;
 /// Bytes at the start of a file among which a NUL makes it binary.
 pub(crate) const BINARY_PROBE_BYTES: usize = 8_192;
 
-/// Names that are tried for the folder of a process's task output files.
-pub(crate) const TASK_FOLDER_NAMES: u32 = 1_000;
+/// Names that are tried for a private folder under the temporary directory.
+pub(crate) const FOLDER_NAMES: u32 = 1_000;
+
+/// Connections of one call that ask about the network or wait for an answer at
+/// once (WIRE-PERM-080); so that many questions are open at most.
+pub(crate) const NETWORK_CONNECTIONS: usize = 16;
+
+/// Questions about the network of one call (WIRE-PERM-080).
+pub(crate) const NETWORK_QUESTIONS: u32 = 256;
+
+/// Bytes of the line of such a question, without its newline.
+pub(crate) const NETWORK_LINE_BYTES: usize = 4_096;
+
+/// Bytes of the host of such a question: what a name in the DNS can have.
+pub(crate) const NETWORK_HOST_BYTES: usize = 253;
 
 /// Files whose last seen version is remembered; the oldest is forgotten.
 pub(crate) const SEEN_FILES: usize = 10_000;

@@ -7,35 +7,23 @@
 //! ends, since somebody may want to read what they were told of; the system
 //! clears its temporary directory.
 
-use crate::limits::TASK_FOLDER_NAMES;
+use crate::folder::PrivateFolder;
 use agentx_core::guard::Guard;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, open, openat, unlinkat};
+use rustix::fs::{AtFlags, Mode, OFlags, openat, unlinkat};
 use std::fmt::Write as _;
-use std::fs::{DirBuilder, File};
+use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::fd::OwnedFd;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How the folder's name begins.
 const PREFIX: &str = "agentx-tasks-";
 
-/// Whoever may enter the folder, and read and write its files.
-const OWNER_ONLY: u32 = 0o700;
-
 /// The folder of the output files; made once, when it is needed first.
 #[derive(Debug)]
 pub(crate) struct TaskFolder {
     temp: PathBuf,
-    made: Mutex<Option<Arc<Folder>>>,
-}
-
-#[derive(Debug)]
-struct Folder {
-    path: PathBuf,
-    /// What the path names now may be another folder.
-    fd: OwnedFd,
+    made: Mutex<Option<Arc<PrivateFolder>>>,
 }
 
 impl TaskFolder {
@@ -73,43 +61,15 @@ impl TaskFolder {
         })
     }
 
-    fn folder(&self) -> io::Result<Arc<Folder>> {
+    fn folder(&self) -> io::Result<Arc<PrivateFolder>> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(folder) = &*made {
             return Ok(Arc::clone(folder));
         }
-        let folder = Arc::new(make(&self.temp)?);
+        let folder = Arc::new(PrivateFolder::make(&self.temp, PREFIX)?);
         *made = Some(Arc::clone(&folder));
         Ok(folder)
     }
-}
-
-/// Makes a folder that nobody else may enter.
-fn make(temp: &Path) -> io::Result<Folder> {
-    let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
-    for number in 0..TASK_FOLDER_NAMES {
-        let path = temp.join(format!("{PREFIX}{}-{number}", std::process::id()));
-        match DirBuilder::new().mode(OWNER_ONLY).create(&path) {
-            Ok(()) => return checked(path),
-            Err(fault) if fault.kind() == io::ErrorKind::AlreadyExists => last = fault,
-            Err(fault) => return Err(fault),
-        }
-    }
-    Err(last)
-}
-
-/// The folder that was made, unless somebody put another in its place.
-fn checked(path: PathBuf) -> io::Result<Folder> {
-    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let fd = open(&path, flags, Mode::empty())?;
-    let found = fstat(&fd)?;
-    let is_folder = FileType::from_raw_mode(found.st_mode) == FileType::Directory;
-    let is_ours = found.st_uid == rustix::process::geteuid().as_raw();
-    let mode = found.st_mode & 0o777;
-    if !is_folder || !is_ours || mode & !OWNER_ONLY != 0 {
-        return Err(io::Error::other("the folder is not ours alone"));
-    }
-    Ok(Folder { path, fd })
 }
 
 /// The output file of one task.
@@ -117,7 +77,7 @@ fn checked(path: PathBuf) -> io::Result<Folder> {
 pub(crate) struct TaskFile {
     path: PathBuf,
     name: String,
-    folder: Arc<Folder>,
+    folder: Arc<PrivateFolder>,
     state: Mutex<State>,
 }
 

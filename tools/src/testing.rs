@@ -2,6 +2,7 @@
 
 use crate::cancel::CancelToken;
 use crate::checkpoint::Checkpoints;
+use crate::network::Network;
 use crate::seen::Seen;
 use crate::toolbox::{Call, ToolboxConfig};
 use agentx_core::checkpoint::Bookkeeping;
@@ -30,6 +31,7 @@ pub(crate) fn request(directory: &Path, access: Access) -> ToolRequest {
 pub(crate) struct Owned {
     request: ToolRequest,
     config: ToolboxConfig,
+    network: Network,
     checkpoints: Checkpoints,
     seen: Seen,
     pub(crate) cancel: CancelToken,
@@ -41,6 +43,7 @@ impl Owned {
         Self {
             request: request(directory, Access::Granted),
             checkpoints: Checkpoints::new(directory, &config.limits.checkpoints),
+            network: Network::default(),
             seen: Seen::default(),
             config,
             cancel: CancelToken::new(),
@@ -52,6 +55,7 @@ impl Owned {
             task: None,
             request: &self.request,
             config: &self.config,
+            network: &self.network,
             cancel: &self.cancel,
             checkpoints: &self.checkpoints,
             seen: &self.seen,

@@ -6,6 +6,7 @@ use crate::checkpoint::Checkpoints;
 use crate::command::CommandTools;
 use crate::hook::{self, HookCommands};
 use crate::limits::{SHOWN_CHARS, ToolLimits};
+use crate::network::Network;
 use crate::place::Fence;
 use crate::rewind;
 use crate::seen::Seen;
@@ -132,7 +133,20 @@ impl Toolbox {
     /// replaced in all text before it is cut (DEC-30), and it is bounded (DEC-34).
     #[must_use]
     pub fn run(&self, request: &ToolRequest, cancel: &CancelToken) -> ToolOutcome {
-        self.perform(request, None, cancel)
+        self.perform(request, None, &Network::default(), cancel)
+    }
+
+    /// Runs one call as [`run`](Self::run) does; a tool that runs may ask
+    /// whether it may connect to a host, through `network` (WIRE-PERM-080). With
+    /// `run` nobody can be asked, and the answer is no.
+    #[must_use]
+    pub fn run_asking(
+        &self,
+        request: &ToolRequest,
+        network: &Network,
+        cancel: &CancelToken,
+    ) -> ToolOutcome {
+        self.perform(request, None, network, cancel)
     }
 
     /// Runs one call as a background task (WIRE-004), and otherwise as
@@ -140,7 +154,8 @@ impl Toolbox {
     /// path of the file that takes its output from then on; where it is not
     /// called the outcome tells why nothing was begun. The file keeps all of the
     /// output up to a bound, without credentials, and says at its end how the
-    /// task ended.
+    /// task ended. What a task asks about the network is denied: its questions
+    /// would have no turn to belong to.
     #[must_use]
     pub fn run_task(
         &self,
@@ -171,7 +186,7 @@ impl Toolbox {
             file: &file,
             began: &tell,
         };
-        let mut outcome = self.perform(&task.tool, Some(hooks), cancel);
+        let mut outcome = self.perform(&task.tool, Some(hooks), &Network::of_a_task(), cancel);
         if !runs.get() {
             file.remove();
             return outcome;
@@ -185,12 +200,14 @@ impl Toolbox {
         &self,
         request: &ToolRequest,
         task: Option<TaskHooks<'_>>,
+        network: &Network,
         cancel: &CancelToken,
     ) -> ToolOutcome {
         let call = Call {
             request,
             config: &self.config,
             task,
+            network,
             cancel,
             checkpoints: &self.checkpoints,
             seen: &self.seen,
@@ -293,6 +310,8 @@ pub(crate) struct Call<'a> {
     pub(crate) config: &'a ToolboxConfig,
     /// For a call that is a background task.
     pub(crate) task: Option<TaskHooks<'a>>,
+    /// Where the tool may ask whether it may connect somewhere.
+    pub(crate) network: &'a Network,
     pub(crate) cancel: &'a CancelToken,
     pub(crate) checkpoints: &'a Checkpoints,
     pub(crate) seen: &'a Seen,

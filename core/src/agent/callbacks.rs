@@ -224,9 +224,7 @@ impl AgentSession {
         let names = tools.map(|tool| Arc::clone(&tool.name));
         let matching = Matching {
             patterns: patterns.clone(),
-            names: names
-                .chain([super::questions::NETWORK_TOOL.into()])
-                .collect(),
+            names: names.chain([crate::tool::NETWORK_TOOL.into()]).collect(),
         };
         let effect = self.start(Request::Match(Box::new(matching)));
         self.hooks.matching = Some(Patterns { effect, patterns });

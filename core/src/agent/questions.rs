@@ -21,8 +21,8 @@ use crate::schema::inbound::{ControlResponse, ResponseBody};
 use crate::schema::outbound::{
     CanUseTool, HostRequest, RequiresAction, SessionState, StateChanged,
 };
-use crate::schema::permission::{Allow, AnswerFault, Deny, PermissionAnswer};
-use crate::tool::{Access, ToolCall};
+use crate::schema::permission::{Allow, AnswerFault, Deny, PermissionAnswer, PermissionMode};
+use crate::tool::{Access, NETWORK_TOOL, ToolCall};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -55,9 +55,6 @@ pub(super) struct Question {
     /// The request to the host, if it is asked.
     request: Option<RequestId>,
 }
-
-/// Name of the tool that stands for a sandbox (WIRE-PERM-080).
-pub(super) const NETWORK_TOOL: &str = "SandboxNetworkAccess";
 
 /// What a call is told that nobody can be asked about.
 pub(super) const NOBODY: &str = "This call needs permission, and nobody can be asked.";
@@ -157,7 +154,9 @@ impl AgentSession {
         let asks_hooks = !self
             .hooks_of(HookEvent::PermissionRequest, Some(NETWORK_TOOL))
             .is_empty();
-        if self.may_ask(asks_hooks).is_ok() {
+        // What would ask is denied in this mode, whoever asks.
+        let silent = self.policy.mode() == PermissionMode::DontAsk;
+        if !silent && self.may_ask(asks_hooks).is_ok() {
             return self.ask(subject, request);
         }
         self.answer_subject(subject, None);

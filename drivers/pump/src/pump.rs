@@ -61,6 +61,8 @@ pub enum News {
     TaskBegan(EffectId, String),
     /// A hook has written this to stdout and stderr so far.
     HookSaid(EffectId, String, String),
+    /// A tool asks whether it may connect to this host.
+    NetworkAsked(EffectId, String),
     /// An effect ended.
     Answer(EffectId, Answer),
     /// The driver of a model run is gone, maybe before it could say how it ended.
@@ -244,7 +246,13 @@ impl Pump {
             News::HookSaid(id, stdout, stderr) => {
                 self.feed(Input::Progress(id, Progress::Hook { stdout, stderr }));
             }
-            News::Answer(id, answer) => self.feed(Input::Done(id, answer)),
+            News::NetworkAsked(id, host) => {
+                self.feed(Input::Progress(id, Progress::Network(host)));
+            }
+            News::Answer(id, answer) => {
+                self.workers.ended(id);
+                self.feed(Input::Done(id, answer));
+            }
             News::ModelLost(id) => self.model(id, ModelNews::Done(drive::lost())),
             News::Stored(id, kept) => {
                 if let Err(why) = &kept {
@@ -372,8 +380,7 @@ impl Pump {
             match output {
                 Output::Transmit(record) => self.transmit(record.into_bytes()),
                 Output::Start(id, request) => self.start_effect(id, request),
-                // No tool here has a sandbox that would ask.
-                Output::Reply(..) => {}
+                Output::Reply(id, reply) => self.workers.reply(id, reply),
                 Output::Cancel(id) => self.cancel(id),
                 Output::Event(event) => self.event(event),
                 Output::Diagnostic(diagnostic) => self.diagnose(&diagnostic),
@@ -385,7 +392,7 @@ impl Pump {
     fn start_effect(&mut self, id: EffectId, request: Request) {
         match request {
             Request::Model(request) => self.begin(id, *request),
-            Request::Tool(request) => self.workers.tools.start(id, request),
+            Request::Tool(request) => self.workers.start_tool(id, request, &self.post),
             Request::Task(task) => self.workers.tasks.start(id, (id, task)),
             Request::Hook(request) => self.workers.hooks.start(id, (id, request)),
             Request::Persist(updates) => match &self.workers.persist {

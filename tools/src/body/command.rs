@@ -3,12 +3,13 @@
 //! It reads its input object on stdin and answers on stdout: with an object
 //! `{"content":[…],"is_error":false}`, or with anything else, which is taken as
 //! plain text. It runs in the first working directory, with the environment that
-//! `Bash` has.
+//! `Bash` has, and a socket where it may ask about the network (WIRE-PERM-080).
 
 use super::ending;
 use crate::command::CommandTool;
-use crate::environment::{Known, child_environment, names_home};
+use crate::environment::{Known, NETWORK_VARIABLE, child_environment, names_home};
 use crate::limits::MAX_ANSWER_PARTS;
+use crate::network::Counter;
 use crate::process::{self, End, Finished, Job, Stderr};
 use crate::stop::Stop;
 use crate::text::{cut_result, shown};
@@ -32,7 +33,13 @@ pub(crate) fn run(call: &Call<'_>, tool: &CommandTool) -> Result<ToolOutcome, St
     check(call, tool, directory)?;
     let (config, limits) = (call.config, call.limits());
     let arguments: Vec<OsString> = tool.arguments().iter().map(OsString::from).collect();
-    let environment = child_environment(&config.environment, &call.request.environment, directory);
+    let mut environment =
+        child_environment(&config.environment, &call.request.environment, directory);
+    // A tool that finds no socket has nobody to ask, which means no.
+    let counter = Counter::open(&config.temp, call.network, call.cancel).ok();
+    if let Some(counter) = &counter {
+        environment.insert(NETWORK_VARIABLE.into(), counter.path().into());
+    }
     let stdin = [input.as_str().as_bytes(), b"\n"].concat();
     let job = Job {
         program: Path::new(tool.program()),
@@ -53,6 +60,8 @@ pub(crate) fn run(call: &Call<'_>, tool: &CommandTool) -> Result<ToolOutcome, St
         let program = shown(tool.program(), call.guard());
         Stop::io(format_args!("`{program}` was not started"), fault)
     })?;
+    // Whatever the tool asked comes before what it answers.
+    drop(counter);
     Ok(outcome(call, tool, &finished))
 }
 

@@ -49,6 +49,10 @@ fn names_of_others_and_outside_the_grammar_are_refused() {
         fault(|d| d.name = "StructuredOutput".to_owned()),
         "name: StructuredOutput is the tool that takes structured output"
     );
+    assert_eq!(
+        fault(|d| d.name = "SandboxNetworkAccess".to_owned()),
+        "name: SandboxNetworkAccess is the name of questions about the network"
+    );
     let mcp = fault(|d| d.name = "mcp__files__read".to_owned());
     assert_eq!(
         mcp,

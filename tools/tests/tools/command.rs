@@ -11,7 +11,7 @@ use std::time::Duration;
 
 const KEY: &str = "qZ7-kW3'xJ9_vB5+";
 
-fn declared(words: &[&str]) -> ToolDeclaration {
+pub(crate) fn declared(words: &[&str]) -> ToolDeclaration {
     ToolDeclaration {
         name: "tool".to_owned(),
         description: String::new(),
@@ -24,13 +24,13 @@ fn declared(words: &[&str]) -> ToolDeclaration {
     }
 }
 
-fn install(world: &mut World, declared: ToolDeclaration) {
+pub(crate) fn install(world: &mut World, declared: ToolDeclaration) {
     let tool = CommandTool::new(declared).unwrap();
     world.config.commands = CommandTools::new([tool]).unwrap();
 }
 
 /// A world whose one command tool is a shell script.
-fn script(script: &str) -> World {
+pub(crate) fn script(script: &str) -> World {
     let mut world = World::new();
     install(&mut world, declared(&["/bin/sh", "-c", script]));
     world
@@ -80,7 +80,7 @@ fn a_program_gets_the_input_object_its_arguments_and_the_working_directory() {
 // covers: DEC-22
 #[test]
 fn its_environment_is_that_of_a_command() {
-    let mut world = script("echo \"$SET-$KEPT-$(env | grep -c AGENTX)-$PATH\"");
+    let mut world = script("echo \"$SET-$KEPT-$(env | grep ^AGENTX | cut -d= -f1)-$PATH\"");
     let home = world.config.home.clone().into_os_string();
     world.config.environment.clear();
     world.config.environment.insert("AGENTX_HOME".into(), home);
@@ -90,7 +90,10 @@ fn its_environment_is_that_of_a_command() {
         .insert("KEPT".into(), "base".into());
     world.environment.insert("SET".into(), "new".into());
     let script = world.ok("tool", "{}");
-    assert_eq!(script, "new-base-0-/usr/local/bin:/usr/bin:/bin\n");
+    assert_eq!(
+        script,
+        "new-base-AGENTX_NETWORK_SOCKET-/usr/local/bin:/usr/bin:/bin\n"
+    );
 }
 
 #[test]

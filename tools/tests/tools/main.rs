@@ -7,6 +7,7 @@ mod edit;
 mod glob;
 mod grep;
 mod hooks;
+mod network;
 mod process;
 mod read;
 mod rewind;

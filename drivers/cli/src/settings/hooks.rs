@@ -3,10 +3,8 @@
 use super::{Loaded, Refusal, refusal};
 use agentx_core::hook::{Hook, HookEvent, Hooks, Matcher};
 use agentx_core::policy::Sourced;
+use agentx_core::tool::NETWORK_TOOL;
 use agentx_tools::{CommandTools, HookCommand, HookCommands, builtin_specs, resolve_matcher};
-
-/// The tool that stands for a sandbox (WIRE-PERM-080).
-const NETWORK_TOOL: &str = "SandboxNetworkAccess";
 
 impl Loaded {
     /// The hooks and, in the same order, what they run. Notes hooks that will

@@ -12,6 +12,7 @@ mod hosts;
 mod interactive;
 mod kept;
 mod logs;
+mod network;
 mod one_shot;
 mod persistence;
 mod providers;

@@ -11,16 +11,18 @@ use crate::pool::{Body, Lost, Pool, THREADS};
 use crate::schema::{self, Schemas};
 use crate::world::{Persist, Validator};
 use agentx_core::checkpoint::{RewindRequest, SeedRequest, Seeding};
-use agentx_core::effect::{Answer, EffectId, Verdict};
+use agentx_core::effect::{Answer, EffectId, Reply, Verdict};
 use agentx_core::hook::{HookReport, HookRequest, Matched, Matcher, Matching};
 use agentx_core::schema::permission::PermissionUpdate;
 use agentx_core::structured::{OutputSchema, Validation, Validity};
 use agentx_core::tool::{TaskRequest, ToolOutcome, ToolRequest};
-use agentx_tools::{Toolbox, resolve_matcher};
+use agentx_tools::{Network, NetworkAnswers, Toolbox, resolve_matcher};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-pub(super) type ToolPool = Pool<Box<ToolRequest>>;
+/// Each job has the road of its questions about the network.
+pub(super) type ToolPool = Pool<(Network, Box<ToolRequest>)>;
 
 /// Each job knows the effect that its beginning is news of.
 pub(super) type TaskPool = Pool<(EffectId, Box<TaskRequest>)>;
@@ -31,7 +33,9 @@ pub(super) type HookPool = Pool<(EffectId, Box<HookRequest>)>;
 /// The pools of a session.
 #[derive(Debug)]
 pub(super) struct Workers {
-    pub(super) tools: ToolPool,
+    tools: ToolPool,
+    /// Where the answers go that a call is told (WIRE-PERM-080), until it ends.
+    networks: BTreeMap<EffectId, NetworkAnswers>,
     /// Apart from other calls, which tasks shall not hold up.
     pub(super) tasks: TaskPool,
     /// Apart from tools, so that tools which keep every thread busy do not hold
@@ -80,10 +84,15 @@ impl Workers {
             ),
             tools: Pool::new(
                 THREADS,
-                Box::new(move |request, cancel| Answer::Tool(toolbox.run(&request, cancel))),
+                Box::new(
+                    move |(network, request): (Network, Box<ToolRequest>), cancel| {
+                        Answer::Tool(toolbox.run_asking(&request, &network, cancel))
+                    },
+                ),
                 |lost| Answer::Tool(lost_tool(lost)),
                 Arc::clone(post),
             ),
+            networks: BTreeMap::new(),
             persist: persist.map(|persist| {
                 let persist = Mutex::new(persist);
                 Pool::new(
@@ -130,8 +139,32 @@ impl Workers {
         }
     }
 
+    /// Runs a tool, and posts what it asks about the network before it can post
+    /// how it ended.
+    pub(super) fn start_tool(&mut self, id: EffectId, request: Box<ToolRequest>, post: &Post) {
+        let post = Arc::clone(post);
+        let (network, answers) = Network::new(move |host| post(News::NetworkAsked(id, host)));
+        self.networks.insert(id, answers);
+        self.tools.start(id, (network, request));
+    }
+
+    /// Tells a tool what was said to its question. One that has ended, or was
+    /// cancelled, is told nothing.
+    pub(super) fn reply(&self, id: EffectId, reply: Reply) {
+        let Reply::Network { host, allowed } = reply;
+        if let Some(answers) = self.networks.get(&id) {
+            answers.answer(host, allowed);
+        }
+    }
+
+    /// The effect has ended.
+    pub(super) fn ended(&mut self, id: EffectId) {
+        self.networks.remove(&id);
+    }
+
     /// Cancels whatever this effect is.
-    pub(super) fn cancel(&self, id: EffectId) {
+    pub(super) fn cancel(&mut self, id: EffectId) {
+        self.networks.remove(&id);
         self.tools.cancel(id);
         self.tasks.cancel(id);
         self.schemas.cancel(id);

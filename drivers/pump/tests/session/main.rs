@@ -4,6 +4,7 @@
 mod callbacks;
 mod hosts;
 mod models;
+mod network;
 mod outputs;
 mod persist;
 mod store;

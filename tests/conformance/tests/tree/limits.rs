@@ -86,7 +86,7 @@ const NO_LIMITS: &[(&str, &str)] = &[
         "a relation between two limits",
     ),
     ("core/src/mcp/names::DIGEST_CHARS", "the length of a digest"),
-    ("tools/src/task::OWNER_ONLY", "permissions"),
+    ("tools/src/folder::OWNER_ONLY", "permissions"),
     ("core/src/frame::FIRST", "a first size, which grows"),
     ("core/src/link::FIRST_BYTES", "a first size, which grows"),
     (

@@ -89,6 +89,27 @@ fn only_an_allow_opens_the_network() {
     assert_eq!(b.session.pending_requests(), 0);
 }
 
+// covers: WIRE-PERM-004
+#[test]
+fn a_mode_that_asks_nobody_denies_the_network() {
+    let mut b = called(hooked(&[PermissionRequest]));
+    let call = b.question("t1");
+    let mode = json!({"type": "setMode", "mode": "dontAsk", "destination": "session"});
+    b.respond(
+        &call,
+        &json!({"behavior": "allow", "updatedInput": {}, "updatedPermissions": [mode]}),
+    );
+    let (id, _) = b.tool("t1");
+    b.records();
+    b.feed(Input::Progress(
+        id,
+        Progress::Network("example.org".to_string()),
+    ));
+    assert_eq!(network(&b), [false]);
+    assert!(b.briefs().is_empty(), "neither host nor hook is asked");
+    assert_eq!(b.running(), ["t1"], "the tool goes on");
+}
+
 // covers: WIRE-PERM-001, WIRE-PERM-080
 #[test]
 fn hooks_race_for_the_network_as_well() {

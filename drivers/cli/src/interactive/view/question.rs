@@ -12,6 +12,7 @@ use agentx_core::schema::declare::Json as _;
 use agentx_core::schema::permission::{
     Behavior, Destination, PermissionRule, PermissionUpdate, RulesAction, RulesUpdate,
 };
+use agentx_core::tool::NETWORK_TOOL;
 
 /// Lines of an input that are shown before somebody asks for more.
 const SHOWN_LINES: usize = 40;
@@ -159,8 +160,12 @@ fn suggested(request: Object<'_>) -> Option<Always> {
 }
 
 /// A rule for calls like this one: the path where a path caused the question,
-/// the exact command for a shell, else the tool.
+/// the exact command for a shell, else the tool. Rules do not speak about the
+/// network, so each question about it is answered by itself.
 fn rule(tool: &str, request: Object<'_>, stored: bool) -> Option<Always> {
+    if tool == NETWORK_TOOL {
+        return None;
+    }
     let input = request.get("input").and_then(Value::as_object);
     let content = match (text(request, "blocked_path"), tool) {
         (Some(path), _) => Some(Some(path).filter(|path| is_one_path(path))?),

@@ -72,6 +72,11 @@ fn always_is_a_rule_for_no_more_than_was_asked() {
         ),
         (r#""tool_name":"Bash","input":{"command":"*"}"#, false, None),
         (r#""tool_name":"Bash","input":{}"#, false, None),
+        (
+            r#""tool_name":"SandboxNetworkAccess","input":{"host":"a.example"}"#,
+            true,
+            None,
+        ),
         (r#""tool_name":"a(b","input":{}"#, false, None),
         (
             r#""tool_name":"Grep","input":{},"blocked_path":"/""#,
