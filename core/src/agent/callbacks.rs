@@ -46,6 +46,9 @@ const CLOSED: &str = "the input has ended, and nobody can answer";
 /// Why a callback fails whose input is too much.
 const TOO_LARGE: &str = "what it would be told does not fit one record";
 
+/// What people are told of a hook that ends a turn and does not say why.
+const NO_REASON: &str = "it gives no reason";
+
 /// What a pattern is told that was left without a result.
 const UNRESOLVED: &str = "it could not be resolved";
 
@@ -61,7 +64,7 @@ impl AgentSession {
     ) -> By {
         let unsent = if self.stage != Stage::Open {
             Some(CLOSED)
-        } else if !self.fits_record(callback, input) {
+        } else if !self.fits_record(&callback.id, input) {
             Some(TOO_LARGE)
         } else {
             None
@@ -82,11 +85,12 @@ impl AgentSession {
         By::Host(id)
     }
 
-    /// Whether a callback can be asked for in one record (DEC-34). A hook is never
-    /// shown a part: it could miss what it is there for.
-    fn fits_record(&self, callback: &Callback, input: &RawJson) -> bool {
-        let around = escaped_bytes(&callback.id).saturating_add(ENVELOPE_BYTES);
-        let bytes = around.saturating_add(input.as_str().len());
+    /// Whether this goes whole into one record that names it by this id (DEC-34).
+    /// A hook is never shown a part: it could miss what it is there for. Nor is
+    /// anything done whose answer could not be told.
+    pub(super) fn fits_record(&self, id: &str, whole: &RawJson) -> bool {
+        let around = escaped_bytes(id).saturating_add(ENVELOPE_BYTES);
+        let bytes = around.saturating_add(whole.as_str().len());
         bytes <= self.config.limits.reference_record_bytes
     }
 
@@ -164,7 +168,10 @@ impl AgentSession {
             HookEvent::PermissionRequest
             | HookEvent::PreToolUse
             | HookEvent::PostToolUse
-            | HookEvent::Stop => self.warn(format!("a {name} hook ends the turn: {reason}")),
+            | HookEvent::Stop => {
+                let reason = if reason.is_empty() { NO_REASON } else { reason };
+                self.warn(format!("a {name} hook ends the turn: {reason}"));
+            }
             // Its result says so.
             HookEvent::UserPromptSubmit => {}
             HookEvent::PreCompact | HookEvent::SessionStart | HookEvent::SessionEnd => {

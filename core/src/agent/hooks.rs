@@ -361,10 +361,17 @@ impl AgentSession {
         report: &HookReport,
     ) {
         let passes = run.failure_passes && run.event == HookEvent::PreToolUse;
+        // The end of the input is what ends a session, and its hosts know that.
+        let expected = run.event == HookEvent::SessionEnd
+            && matches!(run.by, By::Nobody)
+            && self.stage != Stage::Open;
         if let Err(fault) = &said
+            && !expected
             && (passes || !run.event.failure_denies())
         {
             let event = run.event.as_str();
+            let fault = fault.to_string();
+            let fault = fault.trim_end_matches('.');
             self.warn(format!("a {event} hook failed: {fault}; it has no say"));
         }
         if let Some(identity) = run.identity {

@@ -60,6 +60,7 @@ use crate::machine::{Machine, Misuse, Wants};
 use crate::policy::Policy;
 use crate::schema::inbound::Inbound;
 use crate::schema::outbound::{Outbound, SessionState};
+use crate::text::cut;
 use crate::time::Instant;
 use crate::tool::Environment;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -75,6 +76,9 @@ use shared::{Files, Initializing};
 use suggestion::Suggestion;
 use tasks::Tasks;
 use turns::Turn;
+
+/// A line for people, which may repeat words of any length.
+const DIAGNOSTIC_CHARS: usize = 4_096;
 
 /// One agent session over a record stream.
 #[derive(Debug)]
@@ -391,6 +395,7 @@ impl AgentSession {
 
     fn diagnose(&mut self, severity: Severity, text: String) {
         let text = records::one_line(&self.placeless(&text));
+        let text = cut(&text, DIAGNOSTIC_CHARS).into_owned();
         self.out
             .push_back(Output::Diagnostic(Diagnostic { severity, text }));
     }

@@ -155,16 +155,33 @@ impl AgentSession {
         response: &ControlResponse,
     ) {
         let reply = match &response.body {
-            ResponseBody::Success { payload, .. } if !self.leaks(payload.as_ref()) => {
-                McpReply::of(payload.as_ref())
-            }
-            ResponseBody::Success { .. } => {
-                self.warn("an answer to an MCP server holds a credential, and is not passed on");
-                McpReply::Cancel
-            }
+            ResponseBody::Success { payload, .. } => match self.unfit(payload.as_ref()) {
+                None => McpReply::of(payload.as_ref()),
+                // The server waits, and so does the call that made it ask.
+                Some(why) => {
+                    self.warn(format!(
+                        "an answer to an MCP server is not passed on: {why}"
+                    ));
+                    McpReply::Cancel
+                }
+            },
             ResponseBody::Error { .. } | ResponseBody::Invalid { .. } => McpReply::Cancel,
         };
         self.tell_server(server, McpInput::Reply { question, reply });
+    }
+
+    /// Why an answer cannot be passed on.
+    fn unfit(&self, answer: Option<&RawJson>) -> Option<&'static str> {
+        let bytes = answer.map_or(0, |answer| answer.as_str().len());
+        // The message that carries it is in a record with room of its own.
+        let room = ENVELOPE_BYTES.saturating_mul(2);
+        if self.leaks(answer) {
+            Some("it holds a credential")
+        } else if bytes.saturating_add(room) > self.config.limits.reference_record_bytes {
+            Some("it does not fit a record")
+        } else {
+            None
+        }
     }
 
     pub(super) fn tell_completed(&mut self, server: u64, id: &str) {

@@ -156,26 +156,45 @@ impl AgentSession {
     }
 
     /// Adds servers of the host that are not known yet, and connects them. Names
-    /// that no server may have are shown as failed.
-    pub(super) fn add_sdk_servers(&mut self, names: Vec<Arc<str>>) {
-        for id in self.list_servers(names) {
+    /// that no server may have are shown as failed. Whether each can be had.
+    pub(super) fn add_sdk_servers(&mut self, names: Vec<Arc<str>>) -> bool {
+        let (new, listed) = self.list_servers(names);
+        let mut accepted = listed;
+        for id in new {
+            accepted &= self.mcp.server(id).is_some_and(|new| new.part.is_ok());
             self.connect_server(id);
         }
+        accepted
     }
 
-    /// Takes up servers that are not known yet; gives the new ones.
-    fn list_servers(&mut self, names: Vec<Arc<str>>) -> Vec<u64> {
-        let mut new = Vec::new();
+    /// Takes up servers that are not known yet; gives the new ones, and whether
+    /// none was left out.
+    fn list_servers(&mut self, names: Vec<Arc<str>>) -> (Vec<u64>, bool) {
+        let (mut new, mut faults) = (Vec::new(), Vec::new());
         for name in names {
             if self.mcp.named(&name).is_some() {
                 continue;
             }
             match self.may_add(&name) {
                 Ok(()) => new.push(self.add_server(name)),
-                Err(fault) => self.warn(fault),
+                Err(fault) => faults.push(fault),
             }
         }
-        new
+        let listed = faults.is_empty();
+        self.warn_of_servers(faults.into_iter());
+        (new, listed)
+    }
+
+    /// Tells why servers cannot be had; of many only the first.
+    pub(super) fn warn_of_servers(&mut self, mut faults: impl ExactSizeIterator<Item = String>) {
+        let count = faults.len();
+        match faults.next() {
+            Some(fault) if count == 1 => self.warn(fault),
+            Some(fault) => self.warn(format!(
+                "{count} MCP servers were left out; the first: {fault}"
+            )),
+            None => {}
+        }
     }
 
     /// Whether a server of that name can be listed at all.

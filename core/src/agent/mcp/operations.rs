@@ -105,6 +105,12 @@ impl AgentSession {
             removed: removed.clone(),
             errors,
         });
+        if !self.fits_record(id, &payload) {
+            // Nothing changes that could not be told.
+            let most = self.config.limits.reference_record_bytes;
+            let error = format!("mcp_set_servers: the answer does not fit its {most} bytes");
+            return self.refuse(id, error);
+        }
         self.answer(id, Some(payload));
         // A request that waits for servers waits for the new ones, too.
         self.mcp.setting = true;

@@ -10,6 +10,7 @@
 //! that came right behind it runs with all that it asked for.
 
 use super::ENDED;
+use crate::agent::catalog::raw;
 use crate::agent::hooks::{About, Occasion};
 use crate::agent::{AgentSession, Handshake, Stage};
 use crate::effect::{EffectId, Request};
@@ -64,6 +65,7 @@ impl AgentSession {
                 let fault = format!("initialize: hooks: expected at most {most} callbacks");
                 return Err(fault);
             }
+            self.check_agents(id, &asked)?;
             let schema = asked.json_schema.as_ref().map(|schema| {
                 OutputSchema::parse(schema.as_str().as_bytes(), &self.config.limits)
                     .map_err(|fault| format!("initialize: jsonSchema: {fault}"))
@@ -85,6 +87,30 @@ impl AgentSession {
                 self.initializing = Some(Initializing { id, step });
             }
         }
+    }
+
+    /// The answer names the agents, and has to fit a record.
+    fn check_agents(&self, id: &str, asked: &Initialize) -> Result<(), String> {
+        let mut answer = self.config.initialize.clone();
+        answer.set_agents(self.agents_of(asked));
+        if self.fits_record(id, &raw(&answer)) {
+            return Ok(());
+        }
+        let most = self.config.limits.reference_record_bytes;
+        Err(format!(
+            "initialize: agents: their names and descriptions do not fit the answer, which has \
+             {most} bytes at most"
+        ))
+    }
+
+    fn agents_of(&self, asked: &Initialize) -> Vec<AgentDescriptor> {
+        let agents = asked.agents.iter();
+        let agents = agents.map(|(name, description)| AgentDescriptor {
+            // The answer names them, which no routing value may be part of (DEC-30).
+            name: self.placeless(name),
+            description: self.placeless(description),
+        });
+        agents.collect()
     }
 
     /// Refuses it, and every prompt that counted on it (DEC-38).
@@ -160,15 +186,7 @@ impl AgentSession {
         self.handshake = Handshake::Done;
         self.prompt_suggestions = asked.prompt_suggestions;
         self.set_prompt(asked);
-        let agents = asked
-            .agents
-            .iter()
-            .map(|(name, description)| AgentDescriptor {
-                // The answer names them, which no routing value may be part of (DEC-30).
-                name: self.placeless(name),
-                description: self.placeless(description),
-            });
-        let agents = agents.collect();
+        let agents = self.agents_of(asked);
         self.config.initialize.set_agents(agents);
         let applied = InitializeApplied {
             hooks: self.register_hooks(asked),
@@ -226,21 +244,20 @@ impl AgentSession {
     /// The servers that a host lists; whether each is accepted.
     fn add_servers_of(&mut self, asked: &Initialize) -> bool {
         let names = asked.sdk_servers.iter();
-        self.add_sdk_servers(names.map(|name| name.as_str().into()).collect());
+        let accepted = self.add_sdk_servers(names.map(|name| name.as_str().into()).collect());
         let Some(listed) = &asked.mcp_servers else {
-            return true;
+            return accepted;
         };
         let (wanted, errors) = self.wanted_servers(listed);
-        self.add_sdk_servers(wanted);
+        let accepted = self.add_sdk_servers(wanted) && accepted && errors.is_empty();
         // A list has no names to call its servers by.
-        let accepted = errors.is_empty() && (listed.is_object() || listed.as_str() == "[]");
-        if !accepted && errors.is_empty() {
+        let named = listed.is_object() || listed.as_str() == "[]";
+        if !named {
             self.warn("initialize: mcpServers: expected servers by their names");
         }
-        for (name, fault) in errors {
-            self.warn(format!("initialize: mcpServers: {name:?}: {fault}"));
-        }
-        accepted
+        let fault = |(name, fault)| format!("initialize: mcpServers: {name:?}: {fault}");
+        self.warn_of_servers(errors.into_iter().map(fault));
+        accepted && named
     }
 
     /// Registers callbacks behind the hooks that there are; false if one is lost

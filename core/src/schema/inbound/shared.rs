@@ -192,7 +192,20 @@ pub(super) fn operation(
         };
         return Some(Err(format!("{subtype}: {wrong} {name}")));
     }
-    Some(read(subtype, request).ok_or_else(|| format!("{subtype}: a member is out of range")))
+    Some(read(subtype, request).ok_or_else(|| {
+        // What has the right form and cannot be taken is a number.
+        let is_number = |value: Value<'_>| {
+            value
+                .raw()
+                .starts_with(|of: char| of == '-' || of.is_ascii_digit())
+        };
+        let wrong = |of: &&Member| {
+            let value = request.get(of.name);
+            value.is_some_and(|value| is_number(value) && whole(value).is_none())
+        };
+        let name = members.iter().find(wrong).map_or("a member", |of| of.name);
+        format!("{subtype}: {name} is out of range: expected a whole number, 0 or more")
+    }))
 }
 
 fn text(value: Value<'_>) -> Option<String> {

@@ -297,3 +297,74 @@ fn what_a_host_calls_its_agents_cannot_spell_a_route() {
     b.user("go");
     assert_eq!(b.model().1.system.as_deref(), Some("say [redacted]"));
 }
+
+/// Nothing of it is applied: no hook is registered, and prompts are refused.
+#[test]
+fn one_whose_answer_fits_no_record_is_refused_whole() {
+    let agents: serde_json::Map<_, _> = (0..100)
+        .map(|n| {
+            (
+                format!("a{n}"),
+                json!({"description": "\u{1}".repeat(2_000)}),
+            )
+        })
+        .collect();
+    let hooks = json!({"Stop": [{"hookCallbackIds": ["h"]}]});
+    let mut b = initialized(json!({"agents": agents, "hooks": hooks}));
+    assert_eq!(
+        error(&mut b),
+        "initialize: agents: their names and descriptions do not fit the answer, which has \
+         1000000 bytes at most"
+    );
+    b.prompt(1, "go");
+    assert_eq!(b.briefs(), ["result error_during_execution"]);
+    b.initialize(json!({}));
+    let payload = b.records().pop().expect("an answer")["response"]["response"].take();
+    assert_eq!(payload["agents"], json!([]));
+    b.prompt(2, "go");
+    b.says("done");
+    assert_eq!(b.briefs().last().expect("records"), "state idle");
+}
+
+#[test]
+fn servers_beyond_the_bound_are_not_applied_and_told_once() {
+    let names: Vec<String> = (0..70).map(|n| format!("s{n}")).collect();
+    let entries: serde_json::Map<_, _> = names
+        .iter()
+        .map(|name| (name.clone(), json!({"type": "sdk", "name": name})))
+        .collect();
+    for members in [
+        json!({"sdkMcpServers": names}),
+        json!({"mcpServers": entries}),
+    ] {
+        let mut b = initialized(members);
+        let answer = b
+            .records()
+            .into_iter()
+            .find(|record| brief(record) == "ack init");
+        let payload = answer.expect("an answer")["response"]["response"].take();
+        assert_eq!(payload["mcp_servers_applied"], false);
+        assert_eq!(
+            b.diagnostics(),
+            ["6 MCP servers were left out; the first: a session has 64 MCP servers at most"]
+        );
+    }
+    // One that can never be connected is none that was applied.
+    let mut b = initialized(json!({"sdkMcpServers": ["a__b"]}));
+    let payload = b.records().pop().expect("an answer")["response"]["response"].take();
+    assert_eq!(payload["mcp_servers_applied"], false);
+    assert_eq!(b.diagnostics().len(), 1);
+}
+
+#[test]
+fn what_people_are_told_has_an_end() {
+    let event = "e".repeat(100_000);
+    let pattern = "(".repeat(100_000);
+    let hooks = json!({event: [], "PreToolUse": [{"matcher": pattern, "hookCallbackIds": ["h"]}]});
+    let mut b = initialized(json!({"hooks": hooks}));
+    b.patterns_match(&[None]);
+    assert_eq!(b.diagnostics().len(), 2);
+    for told in b.diagnostics() {
+        assert!(told.chars().count() <= 4_097, "{}", told.len());
+    }
+}

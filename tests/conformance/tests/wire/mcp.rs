@@ -624,6 +624,21 @@ fn neither_an_echo_nor_a_form_lets_a_credential_out() {
 }
 
 #[test]
+fn an_answer_that_fits_no_record_is_a_cancel_to_its_server() {
+    let mut config = with_servers(&["calc"], ALLOWED);
+    config.limits.reference_record_bytes = 3_000;
+    let mut h = Host::ready(config, &["add"]);
+    ask(&mut h, "s");
+    let (id, _) = elicitation(&h);
+    let text = "x".repeat(2_900);
+    h.respond(&id, &json!({"action": "accept", "content": {"text": text}}));
+    h.told();
+    assert_eq!(h.oldest().message["result"], json!({"action": "cancel"}));
+    let told = "an answer to an MCP server is not passed on: it does not fit a record";
+    assert_eq!(h.diagnostics(), [told]);
+}
+
+#[test]
 fn a_message_that_fits_no_record_fails_its_call() {
     let mut config = with_servers(&["calc"], ALLOWED);
     config.limits.reference_record_bytes = 3_000;

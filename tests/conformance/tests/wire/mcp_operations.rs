@@ -411,3 +411,19 @@ fn a_server_with_a_name_beyond_the_bound_is_told_and_not_listed() {
     assert_eq!(h.statuses(), Vec::<String>::new());
     assert!(h.diagnostics()[0].contains("longer than 40 characters"));
 }
+
+#[test]
+fn servers_whose_answer_fits_no_record_change_nothing() {
+    let mut h = Host::ready(with_servers(&["calc"], "{}"), &["add"]);
+    let odd: serde_json::Map<_, _> = (0..30_000)
+        .map(|n| (format!("s{n}"), json!({"type": "stdio"})))
+        .collect();
+    let answer = set_servers(&mut h, "s1", Value::Object(odd));
+    assert_eq!(answer, Value::Null);
+    let error = h.answer_to("s1")["error"].take();
+    assert_eq!(
+        error,
+        "mcp_set_servers: the answer does not fit its 1000000 bytes"
+    );
+    assert_eq!(h.statuses(), ["calc connected"]);
+}

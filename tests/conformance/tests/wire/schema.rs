@@ -252,7 +252,7 @@ fn verdict_of(record: &Value, reference: bool) -> Option<bool> {
             ) => Some(!extra_fields),
             Ok(Operation::Shared(_)) => Some(true),
             // A number that no schema bounds.
-            Err(reason) if reason.ends_with("out of range") => None,
+            Err(reason) if reason.contains(" is out of range: ") => None,
             _ => Some(false),
         },
         Inbound::ControlResponse(response) => {

@@ -43,7 +43,7 @@ fn shared_operations_need_their_members() {
         ),
         (
             json!({"subtype": "seed_read_state", "path": "/x", "mtime": -1}),
-            "seed_read_state: a member is out of range",
+            "seed_read_state: mtime is out of range: expected a whole number, 0 or more",
         ),
         (
             json!({"subtype": "mcp_set_servers", "servers": []}),
