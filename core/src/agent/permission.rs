@@ -192,17 +192,6 @@ impl AgentSession {
     /// In list order; only settings files are persisted (WIRE-PERM-030).
     pub(super) fn apply_updates(&mut self, updates: &[PermissionUpdate]) {
         let before = self.policy.mode();
-        let mut modes = updates.iter().filter_map(|update| match update {
-            PermissionUpdate::Mode(of) => Some(of.mode),
-            PermissionUpdate::Rules(_) | PermissionUpdate::Directories(_) => None,
-        });
-        if self.config.profile.is_reference()
-            && let Some(why) = modes.find_map(|mode| self.may_enter(mode).err())
-        {
-            return self.warn(format!(
-                "updatedPermissions: {why}; none of them was applied"
-            ));
-        }
         for update in updates {
             self.policy.apply(update);
         }

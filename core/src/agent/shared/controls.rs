@@ -67,7 +67,7 @@ impl AgentSession {
     }
 
     /// Whether a host may choose this mode; else why not.
-    pub(in super::super) fn may_enter(&self, mode: PermissionMode) -> Result<(), &'static str> {
+    pub(super) fn may_enter(&self, mode: PermissionMode) -> Result<(), &'static str> {
         let permits = |reference: &super::super::Reference| reference.may_bypass_permissions;
         let may_bypass = self.config.permission_mode == PermissionMode::BypassPermissions
             || self.config.profile.reference().is_some_and(permits);

@@ -478,33 +478,3 @@ fn operations_that_nobody_builds_are_unsupported() {
         );
     }
 }
-
-#[test]
-fn an_answer_cannot_choose_the_mode_that_a_host_may_not() {
-    let bypass = json!({"type": "setMode", "mode": "bypassPermissions", "destination": "session"});
-    let rule = json!({"type": "addRules", "rules": [{"toolName": "Change"}], "behavior": "allow",
-        "destination": "session"});
-    let answer = json!({"behavior": "allow", "updatedPermissions": [rule, bypass]});
-    let may = Config {
-        profile: Profile::Reference(Reference {
-            may_bypass_permissions: true,
-            ..Reference::default()
-        }),
-        ..reference()
-    };
-    for (config, asks_again) in [(reference(), true), (may, false)] {
-        let mut b = Bench::new(config);
-        b.prompt(1, "go");
-        b.calls(&[("t1", "Change", r#"{"file_path":"a"}"#)]);
-        let question = b.question("t1");
-        b.respond(&question, &answer);
-        b.tool_says("t1", "changed");
-        b.calls(&[("t2", "Change", r#"{"file_path":"a"}"#)]);
-        let records = b.records();
-        let asked = |record: &Value| record["request"]["tool_use_id"] == "t2";
-        assert_eq!(records.iter().any(asked), asks_again);
-        let told = "updatedPermissions: bypassPermissions is not permitted in this session; start \
-                    it with --allow-dangerously-skip-permissions; none of them was applied";
-        assert_eq!(b.diagnostics().contains(&told), asks_again);
-    }
-}
