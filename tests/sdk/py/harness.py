@@ -135,6 +135,14 @@ async def oneshot(prompt, chosen):
     return seen, None
 
 
+def ended_with(raised, status):
+    """Whether the client tells that its agent ended with this status: when it reads, or, if that was early, when it
+    writes."""
+    if isinstance(raised, sdk.ProcessError):
+        return raised.exit_code == status
+    return isinstance(raised, sdk.CLIConnectionError) and "exit code: %d" % status in str(raised)
+
+
 async def refused(call, *named):
     """Whether a control request is answered by an error that names what it is about."""
     try:
