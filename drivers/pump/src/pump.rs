@@ -17,6 +17,7 @@ mod trace;
 mod wire;
 mod workers;
 
+use crate::clock::Running;
 use crate::contain::contained;
 use crate::drive;
 use crate::keeper::Keeper;
@@ -71,6 +72,8 @@ pub enum News {
     Stored(EffectId, Result<(), String>),
     /// A signal asks for the end, with this exit status.
     Signal(u8),
+    /// A logical clock was moved.
+    ClockMoved,
 }
 
 /// What a model run tells the loop.
@@ -118,7 +121,7 @@ pub struct Pump {
     wire: Wire,
     log: Log,
     post: Post,
-    started: std::time::Instant,
+    clock: Running,
     /// Pieces of the input that wait until the session wants them.
     held: VecDeque<News>,
     /// What follows at once from outputs that are being drained.
@@ -157,6 +160,12 @@ impl Pump {
         post: &Post,
     ) -> io::Result<Self> {
         let log = Log::start(streams.errors)?;
+        let road = Arc::clone(post);
+        let post = &match &mut world.watch {
+            Some(watch) => watch.road(road),
+            None => road,
+        };
+        let clock = Running::start(world.clock.clone());
         let toolbox = Arc::clone(&world.toolbox);
         let workers = Workers::new(toolbox, world.persist.take(), world.validator.take(), post);
         let keeper = Keeper::new(world.store.take(), Arc::clone(post));
@@ -174,7 +183,7 @@ impl Pump {
             wire,
             log,
             post: Arc::clone(post),
-            started: std::time::Instant::now(),
+            clock,
             held: VecDeque::new(),
             echoes: VecDeque::new(),
             tasks: VecDeque::new(),
@@ -198,8 +207,7 @@ impl Pump {
     /// Time since the start, as the session is told it.
     #[must_use]
     pub fn now(&self) -> Instant {
-        let micros = self.started.elapsed().as_micros();
-        Instant::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
+        self.clock.now()
     }
 
     /// The exit status, once the session is over.
@@ -211,7 +219,7 @@ impl Pump {
     /// How long until the session wants a tick; for ever without one.
     #[must_use]
     pub fn wait(&self) -> Option<Duration> {
-        drive::wait(self.now(), self.session.deadline())
+        self.clock.wait(self.session.deadline())
     }
 
     /// Whether model news may be taken now (DEC-36).
@@ -265,6 +273,7 @@ impl Pump {
                 self.signalled = true;
                 self.feed(Input::Command(Command::Shutdown { status }));
             }
+            News::ClockMoved => self.tick(),
         }
     }
 
@@ -359,6 +368,9 @@ impl Pump {
             self.tell(echo);
             self.drain();
         }
+        if let Some(watch) = &mut self.world.watch {
+            watch.settled(self.session.deadline());
+        }
     }
 
     /// One input; its outputs wait. After the exit nobody counts any more.
@@ -368,6 +380,9 @@ impl Pump {
         }
         trace::input(&input);
         let now = self.now();
+        if let Some(watch) = &mut self.world.watch {
+            watch.input(now, &input);
+        }
         if let Err(misuse) = self.session.handle(now, input) {
             // A bug of ours; the session has not changed.
             self.report(&format!("agentx: internal fault: {misuse}"));
@@ -377,6 +392,9 @@ impl Pump {
     fn drain(&mut self) {
         while let Some(output) = self.session.poll() {
             trace::output(&output);
+            if let Some(watch) = &mut self.world.watch {
+                watch.output(&output);
+            }
             match output {
                 Output::Transmit(record) => self.transmit(record.into_bytes()),
                 Output::Start(id, request) => self.start_effect(id, request),

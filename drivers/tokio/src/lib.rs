@@ -27,8 +27,22 @@ use tokio::task::AbortHandle;
 ///
 /// When the runtime, a thread or a signal handler cannot be set up.
 pub fn run(session: AgentSession, world: World, stdio: Stdio) -> io::Result<u8> {
+    run_over(session, world, stdio, Streams::of_process())
+}
+
+/// The same over other streams than those of this process.
+///
+/// # Errors
+///
+/// As for [`run`].
+pub fn run_over(
+    session: AgentSession,
+    world: World,
+    stdio: Stdio,
+    streams: Streams,
+) -> io::Result<u8> {
     let runtime = runtime()?;
-    let status = runtime.block_on(drive(session, world, stdio));
+    let status = runtime.block_on(drive(session, world, stdio, streams));
     // A name lookup or a root store that still loads is not worth waiting for.
     runtime.shutdown_background();
     status
@@ -73,7 +87,12 @@ fn runtime() -> io::Result<Runtime> {
         .build()
 }
 
-async fn drive(session: AgentSession, world: World, stdio: Stdio) -> io::Result<u8> {
+async fn drive(
+    session: AgentSession,
+    world: World,
+    stdio: Stdio,
+    streams: Streams,
+) -> io::Result<u8> {
     let (news, mut news_in) = mpsc::unbounded_channel::<News>();
     let (model, mut model_in) = mpsc::channel(MODEL_NEWS);
     // The loop may be gone while a thread still has something to tell.
@@ -84,7 +103,7 @@ async fn drive(session: AgentSession, world: World, stdio: Stdio) -> io::Result<
         news: model,
         tasks: BTreeMap::new(),
     };
-    let mut pump = Pump::start(session, world, stdio, Streams::of_process(), &post)?;
+    let mut pump = Pump::start(session, world, stdio, streams, &post)?;
     loop {
         runs.take_tasks(&mut pump);
         if pump.exit().is_some() {

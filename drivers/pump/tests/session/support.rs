@@ -6,6 +6,7 @@ use agentx_core::effect::EffectId;
 use agentx_core::time::{Instant, WallTime};
 use agentx_providers::provider::Provider;
 use agentx_providers::registry::{FileFacts, Registry};
+use agentx_pump::clock::Clock;
 use agentx_pump::drive::{Act, Drive};
 use agentx_pump::http1::Limits;
 use agentx_pump::pump::{ModelTask, News, Post, Pump, Streams};
@@ -55,6 +56,8 @@ pub(crate) fn world() -> World {
         http: Limits::DEFAULT,
         seed: 1,
         epoch: WallTime(0),
+        clock: Clock::Real,
+        watch: None,
         store: None,
         persist: None,
         validator: None,
