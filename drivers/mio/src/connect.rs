@@ -1,32 +1,28 @@
 //! From addresses to a connected socket.
 
-use agentx_pump::dial::{NEXT_ADDRESS, connect_failure};
+use agentx_pump::dial::{Attempt, Attempts};
 use agentx_pump::http1::ConnectFailure;
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
-use std::vec::IntoIter;
 
-/// Attempts to connect. The next address does not wait for one that neither
-/// answers nor refuses; whichever stands first is taken.
+/// Attempts to connect. Whichever address stands first is taken.
 #[derive(Debug)]
 pub(crate) struct Connect {
-    addresses: IntoIter<SocketAddr>,
-    attempts: Vec<TcpStream>,
-    /// When the next address is tried beside those under way.
-    next: Instant,
-    failure: ConnectFailure,
+    order: Attempts,
+    under_way: Vec<TcpStream>,
+    /// When the next address is due beside those under way.
+    next: Option<Instant>,
 }
 
 impl Connect {
-    pub(crate) fn new(addresses: Vec<SocketAddr>, now: Instant) -> Self {
+    pub(crate) fn new(addresses: Vec<SocketAddr>) -> Self {
         Self {
-            addresses: addresses.into_iter(),
-            attempts: Vec::new(),
-            next: now,
-            failure: ConnectFailure::NameNotFound,
+            order: Attempts::new(addresses),
+            under_way: Vec::new(),
+            next: None,
         }
     }
 
@@ -38,36 +34,41 @@ impl Connect {
         registry: &Registry,
         token: Token,
     ) -> Option<Result<TcpStream, ConnectFailure>> {
-        let mut due = now >= self.next;
         let mut index = 0;
-        while let Some(attempt) = self.attempts.get(index) {
+        while let Some(attempt) = self.under_way.get(index) {
             match standing(attempt) {
-                Ok(true) => return Some(Ok(self.attempts.swap_remove(index))),
+                Ok(true) => return Some(Ok(self.under_way.swap_remove(index))),
                 Ok(false) => index += 1,
                 Err(error) => {
-                    self.failure = connect_failure(&error);
-                    self.attempts.remove(index);
-                    due = true;
+                    self.under_way.remove(index);
+                    self.order.failed(&error);
+                    self.next = None;
                 }
             }
         }
-        while due && let Some(address) = self.addresses.next() {
-            match attempt(address, registry, token) {
-                Ok(socket) => {
-                    self.attempts.push(socket);
-                    self.next = now + NEXT_ADDRESS;
-                    due = false;
+        if self.next.is_some_and(|next| now >= next) {
+            self.order.late();
+            self.next = None;
+        }
+        loop {
+            match self.order.poll() {
+                Attempt::Begin(address) => match attempt(address, registry, token) {
+                    Ok(socket) => self.under_way.push(socket),
+                    Err(error) => self.order.failed(&error),
+                },
+                Attempt::Wait(alone) => {
+                    let next = alone.and_then(|alone| now.checked_add(alone));
+                    self.next = self.next.or(next);
+                    return None;
                 }
-                Err(error) => self.failure = connect_failure(&error),
+                Attempt::Failed(failure) => return Some(Err(failure)),
             }
         }
-        self.attempts.is_empty().then_some(Err(self.failure))
     }
 
     /// How long until the next address is due; for ever after the last one.
     pub(crate) fn wait(&self, now: Instant) -> Option<Duration> {
-        let more = !self.addresses.as_slice().is_empty();
-        more.then(|| self.next.saturating_duration_since(now))
+        self.next.map(|next| next.saturating_duration_since(now))
     }
 }
 

@@ -89,13 +89,13 @@ impl Exchange {
     }
 
     /// A lookup ended, maybe one that is no longer wanted.
-    pub(crate) fn found(&mut self, number: u64, found: Found, now: Instant) {
+    pub(crate) fn found(&mut self, number: u64, found: Found) {
         if !matches!(self.dial, Some(Dial::Lookup(wanted)) if wanted == number) {
             return;
         }
         match found {
             Ok(place) => {
-                self.dial = Some(Dial::Connect(Connect::new(place.addresses, now), place.tls));
+                self.dial = Some(Dial::Connect(Connect::new(place.addresses), place.tls));
             }
             Err(failure) => {
                 self.dial = None;

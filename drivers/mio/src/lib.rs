@@ -26,10 +26,24 @@ use std::sync::Arc;
 ///
 /// When the poll, a thread or a signal handler cannot be set up.
 pub fn run(session: AgentSession, world: World, stdio: Stdio) -> io::Result<u8> {
+    run_over(session, world, stdio, Streams::of_process())
+}
+
+/// The same over other streams than those of this process.
+///
+/// # Errors
+///
+/// As for [`run`].
+pub fn run_over(
+    session: AgentSession,
+    world: World,
+    stdio: Stdio,
+    streams: Streams,
+) -> io::Result<u8> {
     let requests = Requests::start(Arc::clone(&world.trust))?;
     let mailbox = requests.mailbox();
     let post = mailbox.post();
-    let mut pump = Pump::start(session, world, stdio, Streams::of_process(), &post)?;
+    let mut pump = Pump::start(session, world, stdio, streams, &post)?;
     loop {
         take_tasks(&requests, &mut pump);
         if pump.exit().is_some() {

@@ -183,7 +183,7 @@ impl Worker {
                 Order::Found(id, number, found) => {
                     let mut exchanges = self.exchanges.iter_mut();
                     if let Some(exchange) = exchanges.find(|exchange| exchange.id() == id) {
-                        exchange.found(number, found, std::time::Instant::now());
+                        exchange.found(number, found);
                     }
                 }
                 Order::End => self.over = true,

@@ -1,4 +1,5 @@
 use super::*;
+use agentx_pump::dial::NEXT_ADDRESS;
 use mio::{Events, Poll};
 use rustix::net::{AddressFamily, SocketType, bind, listen, socket};
 use std::net::{Ipv4Addr, TcpListener};
@@ -57,7 +58,7 @@ fn the_next_address_follows_a_refusal_at_once() {
     let (_listener, address) = listener();
     let mut poll = Poll::new().unwrap();
     let now = Instant::now();
-    let mut connect = Connect::new(vec![refusing(), address], now);
+    let mut connect = Connect::new(vec![refusing(), address]);
     let socket = settle(&mut connect, &mut poll, now).unwrap();
     assert_eq!(socket.peer_addr().unwrap(), address);
 }
@@ -68,29 +69,29 @@ fn the_next_address_does_not_wait_for_a_silent_one() {
     let (_listener, address) = listener();
     let mut poll = Poll::new().unwrap();
     let now = Instant::now();
-    let mut connect = Connect::new(vec![silent.address, address], now);
+    let mut connect = Connect::new(vec![silent.address, address]);
     let registry = poll.registry().try_clone().unwrap();
     assert!(connect.step(now, &registry, TOKEN).is_none());
     assert_eq!(connect.wait(now), Some(NEXT_ADDRESS));
     // The clock has not come so far, whatever wakes us.
     assert!(connect.step(now, &registry, TOKEN).is_none());
-    assert_eq!(connect.attempts.len(), 1);
+    assert_eq!(connect.under_way.len(), 1);
     let then = now + NEXT_ADDRESS;
     assert_eq!(connect.wait(then), Some(Duration::ZERO));
     let socket = settle(&mut connect, &mut poll, then).unwrap();
     assert_eq!(socket.peer_addr().unwrap(), address);
     assert_eq!(connect.wait(then), None, "the last one");
-    assert_eq!(connect.attempts.len(), 1, "the silent one goes on");
+    assert_eq!(connect.under_way.len(), 1, "the silent one goes on");
 }
 
 #[test]
 fn the_last_failure_is_told_where_no_address_is_left() {
     let mut poll = Poll::new().unwrap();
     let now = Instant::now();
-    let mut connect = Connect::new(vec![refusing(), refusing()], now);
+    let mut connect = Connect::new(vec![refusing(), refusing()]);
     let failure = settle(&mut connect, &mut poll, now).map(drop);
     assert_eq!(failure, Err(ConnectFailure::Refused));
-    let mut connect = Connect::new(Vec::new(), now);
+    let mut connect = Connect::new(Vec::new());
     let failure = settle(&mut connect, &mut poll, now).map(drop);
     assert_eq!(failure, Err(ConnectFailure::NameNotFound));
 }
