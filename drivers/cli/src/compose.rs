@@ -110,6 +110,7 @@ impl Parts<'_> {
             http: http1::Limits::DEFAULT,
             seed: u64::from_le_bytes(random()?),
             epoch,
+            streams: None,
             clock: Clock::Real,
             watch: None,
             persist: self.standing.persist.take(),

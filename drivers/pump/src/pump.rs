@@ -5,6 +5,7 @@
 //! loop {                                  // the runtime's own
 //!     wait for news, model news, the deadline
 //!     pump.take(news) | pump.model(..) | pump.tick()
+//!     pump.take_turns(..)
 //!     spawn what pump.next_model() gives, stop what it cancels
 //!     if pump.exit() is told: finish
 //! }
@@ -146,7 +147,7 @@ impl std::fmt::Debug for Pump {
 }
 
 impl Pump {
-    /// Takes over `streams` as `stdio` says, and the signals of the process;
+    /// Takes over the streams as `stdio` says, and the signals of the process;
     /// drains what the session says first.
     ///
     /// # Errors
@@ -156,9 +157,9 @@ impl Pump {
         session: AgentSession,
         mut world: World,
         stdio: Stdio,
-        streams: Streams,
         post: &Post,
     ) -> io::Result<Self> {
+        let streams = world.streams.take().unwrap_or_else(Streams::of_process);
         let log = Log::start(streams.errors)?;
         let road = Arc::clone(post);
         let post = &match &mut world.watch {
@@ -290,6 +291,20 @@ impl Pump {
                 self.runs.remove(&id);
                 self.feed(Input::Done(id, Answer::Model(outcome)));
             }
+        }
+    }
+
+    /// For the end of each turn of the loop: however busy threads are, news of a
+    /// model, which `next` gives without waiting, and the clock have their turn
+    /// too (DEC-28).
+    pub fn take_turns(&mut self, next: impl FnOnce() -> Option<(EffectId, ModelNews)>) {
+        if self.wants_progress()
+            && let Some((id, news)) = next()
+        {
+            self.model(id, news);
+        }
+        if self.wait().is_some_and(|wait| wait.is_zero()) {
+            self.tick();
         }
     }
 

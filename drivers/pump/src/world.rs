@@ -2,7 +2,7 @@
 
 use crate::clock::Clock;
 use crate::http1::Limits;
-use crate::pump::{News, Post};
+use crate::pump::{News, Post, Streams};
 use crate::stdio::READ_BYTES;
 use crate::tls::TrustStore;
 use agentx_core::agent::{Input, Output};
@@ -30,6 +30,8 @@ pub struct World {
     pub seed: u64,
     /// Wall time at the driver's start.
     pub epoch: WallTime,
+    /// Streams in the place of those of this process.
+    pub streams: Option<Streams>,
     /// What tells the session the time.
     pub clock: Clock,
     /// Sees what the session sees, where somebody does.

@@ -56,6 +56,7 @@ pub(crate) fn world() -> World {
         http: Limits::DEFAULT,
         seed: 1,
         epoch: WallTime(0),
+        streams: None,
         clock: Clock::Real,
         watch: None,
         store: None,
@@ -152,7 +153,11 @@ impl Bench {
         (post, news): (Post, Receiver<News>),
     ) -> Self {
         let session = AgentSession::new(config, Instant::ZERO);
-        let pump = Pump::start(session, world, stdio, streams, &post).unwrap();
+        let world = World {
+            streams: Some(streams),
+            ..world
+        };
+        let pump = Pump::start(session, world, stdio, &post).unwrap();
         Self {
             pump,
             news,

@@ -1,0 +1,3 @@
+//! Runs worlds from seeds and tells what became of them.
+
+fn main() {}
