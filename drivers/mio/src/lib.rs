@@ -10,9 +10,9 @@ mod requests;
 use agentx_core::agent::AgentSession;
 use agentx_core::effect::EffectId;
 use agentx_core::time::Instant;
-use agentx_pump::drive::lost;
+use agentx_pump::drive::Listener;
 use agentx_pump::model::ModelRun;
-use agentx_pump::pump::{ModelNews, ModelTask, News, Pump, Streams};
+use agentx_pump::pump::{ModelNews, ModelTask, Pump};
 use agentx_pump::tls::TrustStore;
 use agentx_pump::world::{Stdio, World};
 use mailbox::Mail;
@@ -26,45 +26,22 @@ use std::sync::Arc;
 ///
 /// When the poll, a thread or a signal handler cannot be set up.
 pub fn run(session: AgentSession, world: World, stdio: Stdio) -> io::Result<u8> {
-    run_over(session, world, stdio, Streams::of_process())
-}
-
-/// The same over other streams than those of this process.
-///
-/// # Errors
-///
-/// As for [`run`].
-pub fn run_over(
-    session: AgentSession,
-    world: World,
-    stdio: Stdio,
-    streams: Streams,
-) -> io::Result<u8> {
     let requests = Requests::start(Arc::clone(&world.trust))?;
     let mailbox = requests.mailbox();
     let post = mailbox.post();
-    let mut pump = Pump::start(session, world, stdio, streams, &post)?;
+    let mut pump = Pump::start(session, world, stdio, &post)?;
     loop {
         take_tasks(&requests, &mut pump);
         if pump.exit().is_some() {
             return Ok(pump.finish());
         }
+        // Threads come first, so that an interrupt never waits.
         match mailbox.wait(pump.wants_progress(), pump.wait()) {
             Some(Mail::News(item)) => pump.take(item),
             Some(Mail::Model(id, item)) => pump.model(id, item),
             None => pump.tick(),
         }
-        // Threads come first, so that an interrupt never waits; but however busy
-        // they are, news of a model and the clock have their turn too (DEC-28).
-        take_tasks(&requests, &mut pump);
-        if pump.wants_progress()
-            && let Some((id, item)) = mailbox.model()
-        {
-            pump.model(id, item);
-        }
-        if pump.wait().is_some_and(|wait| wait.is_zero()) {
-            pump.tick();
-        }
+        pump.take_turns(|| mailbox.model());
     }
 }
 
@@ -76,27 +53,21 @@ pub fn run_over(
 pub fn request(
     run: ModelRun,
     trust: Arc<TrustStore>,
-    mut each: impl FnMut(ModelNews),
+    each: impl FnMut(ModelNews),
 ) -> io::Result<()> {
     let requests = Requests::start(trust)?;
     let mailbox = requests.mailbox();
+    let mut listener = Listener::new(each);
     requests.run(EffectId(0), Box::new(run), Instant::ZERO);
-    loop {
-        match mailbox.wait(true, None) {
-            Some(Mail::Model(_, item)) => {
-                let over = matches!(item, ModelNews::Done(_));
-                each(item);
-                if over {
-                    return Ok(());
-                }
-            }
-            Some(Mail::News(News::ModelLost(_))) => {
-                each(ModelNews::Done(lost()));
-                return Ok(());
-            }
-            Some(Mail::News(_)) | None => {}
+    // The only other mail is that the request is lost.
+    while let Some(Mail::Model(_, item)) = mailbox.wait(true, None) {
+        let over = matches!(item, ModelNews::Done(_));
+        listener.take(item);
+        if over {
+            break;
         }
     }
+    Ok(())
 }
 
 fn take_tasks(requests: &Requests, pump: &mut Pump) {
