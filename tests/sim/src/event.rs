@@ -67,16 +67,19 @@ pub enum Event<'a> {
 pub struct Violation {
     /// The rule that was broken, in a word.
     pub rule: &'static str,
+    /// The requirement that asks for it.
+    pub requirement: &'static str,
     /// What is wrong.
     pub what: String,
 }
 
 impl Violation {
-    /// A rule that was broken, and how.
+    /// A rule that was broken, who asks for it, and how it was broken.
     #[must_use]
-    pub fn new(rule: &'static str, what: impl Into<String>) -> Self {
+    pub fn new(rule: &'static str, requirement: &'static str, what: impl Into<String>) -> Self {
         Self {
             rule,
+            requirement,
             what: what.into(),
         }
     }
@@ -84,7 +87,7 @@ impl Violation {
 
 impl std::fmt::Display for Violation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: {}", self.rule, self.what)
+        write!(f, "{} ({}): {}", self.rule, self.requirement, self.what)
     }
 }
 

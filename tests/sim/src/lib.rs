@@ -10,4 +10,7 @@
 
 pub mod event;
 pub mod fault;
+pub mod kit;
+pub mod pipe;
+pub mod plan;
 pub mod tape;
