@@ -160,11 +160,8 @@ impl<W> Correlator<W> {
             mark!(self.marks, WIRE_007);
             return Unmatched::Late;
         }
-        match tool_use_id {
-            Some(tool) if self.resolved.contains(tool) => {
-                mark!(self.marks, WIRE_PERM_071);
-                Unmatched::Duplicate
-            }
+        let it_is = match tool_use_id {
+            Some(tool) if self.resolved.contains(tool) => Unmatched::Duplicate,
             Some(tool)
                 if self.orphans == OrphanPolicy::AdmitOnce && !self.admitted.contains(tool) =>
             {
@@ -175,7 +172,11 @@ impl<W> Correlator<W> {
                 Unmatched::Admitted
             }
             _ => Unmatched::Orphan,
+        };
+        if it_is == Unmatched::Duplicate {
+            mark!(self.marks, WIRE_PERM_071);
         }
+        it_is
     }
 
     /// The waiters, in registration order.

@@ -262,12 +262,12 @@ impl Link {
     fn enqueue(&mut self, guard: &Guard, limit: usize, mut bytes: Vec<u8>) -> Result<(), Refused> {
         bytes.push(b'\n');
         // Before it may be cut, which would make two halves of a credential.
-        let looked_at = if planted!(self.planted, Wire013) {
-            bytes.get(..bytes.len() / 2).unwrap_or_default()
-        } else {
-            &bytes
-        };
-        if guard.check(looked_at).is_err() {
+        if guard.check(&bytes).is_err() {
+            let half = bytes.get(..bytes.len() / 2).unwrap_or_default();
+            if planted!(self.planted, Wire013) && guard.check(half).is_ok() {
+                self.put(bytes);
+                return Ok(());
+            }
             mark!(self.marks, WIRE_013);
             self.latch();
             return Err(Refused::Credential);
@@ -277,9 +277,13 @@ impl Link {
             return Err(Refused::TooLong);
         }
         mark!(self.marks, WIRE_003);
+        self.put(bytes);
+        Ok(())
+    }
+
+    fn put(&mut self, bytes: Vec<u8>) {
         self.waiting = self.waiting.saturating_add(bytes.len());
         self.fifo.push_back(bytes);
-        Ok(())
     }
 
     /// What may leave now, in order.

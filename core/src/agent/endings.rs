@@ -48,7 +48,7 @@ impl AgentSession {
         let late = planted!(self.planted, Wire010);
         let early = planted!(self.planted, Wire011);
         if early && let Some(id) = ack {
-            self.answer(id, None);
+            Self::answer(self, id, None);
         }
         self.withdraw_questions();
         let suggesting = self.drop_suggestion();
@@ -65,7 +65,7 @@ impl AgentSession {
         }
         self.cancel_turn(None);
         if late && let Some(id) = ack {
-            self.answer(id, None);
+            Self::answer(self, id, None);
         }
         if suggesting {
             self.after_result();

@@ -509,7 +509,7 @@ impl AgentSession {
 
     fn end_of_input(&mut self) {
         if planted!(self.planted, WireEof001) {
-            self.close_requests();
+            Self::close_requests(self);
         }
         // The tail is a record like any other before the end is declared (WIRE-EOF-001).
         let (guard, limits) = (&self.config.credentials, &self.config.limits);

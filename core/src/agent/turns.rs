@@ -467,16 +467,16 @@ impl AgentSession {
         }
     }
 
-    fn result(&self, turn: Turn, end: TurnEnd) -> (ResultRecord, TurnReport) {
+    fn result(&self, turn: Turn, mut end: TurnEnd) -> (ResultRecord, TurnReport) {
+        if planted!(self.planted, Wire012) {
+            end.cost = end.cost.or(Some(0));
+        }
         let books = records::Books {
             duration: self.now.since(turn.began),
             api: turn.api,
             requests: end.requests,
             usage: end.usage,
-            cost: match end.cost {
-                None if planted!(self.planted, Wire012) => Some(Money(0)),
-                cost => cost.map(Money),
-            },
+            cost: end.cost.map(Money),
             denials: turn.denials,
         };
         let asked = Asked {
