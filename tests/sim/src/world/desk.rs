@@ -34,6 +34,8 @@ pub(super) struct Desk {
     pub(super) asked: VecDeque<(String, String)>,
     /// Prompts that were sent.
     pub(super) prompts: u32,
+    /// Prompts that have no result yet, as far as anybody can tell.
+    pub(super) waiting: u32,
     /// Other requests that were sent.
     pub(super) controls: u32,
     /// Ids of tasks that the agent told of.
@@ -85,8 +87,8 @@ impl<W: Watch> World<'_, W> {
         };
         self.desk.asks.push((ask, silent));
         if !silent {
-            let delay = self.delay();
-            self.after(delay, What::HostAnswers(number));
+            let pause = self.pause();
+            self.after(pause, What::HostAnswers(number));
         }
         Ok(())
     }

@@ -12,6 +12,7 @@ impl<W: Watch> World<'_, W> {
             return Ok(());
         }
         match self.tape.below(24) {
+            17.. if !self.tape.one_in(3) => Ok(()),
             0..3 => self.early_tick(),
             3..5 => self.many_ticks(),
             5..8 => self.late_reply(),
@@ -22,7 +23,7 @@ impl<W: Watch> World<'_, W> {
             18 => self.malformed(),
             19 => self.oversize(),
             20 => self.signal(),
-            21 | 22 if self.plan.swarm.has(Fault::Crash) && self.tape.one_in(4) => self.crash(),
+            21 | 22 if self.plan.swarm.has(Fault::Crash) && self.tape.one_in(2) => self.crash(),
             _ => Ok(()),
         }
     }

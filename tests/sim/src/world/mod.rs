@@ -167,6 +167,16 @@ impl<'w, W: Watch> World<'w, W> {
         }
     }
 
+    /// How long somebody thinks or a tool works, in microseconds.
+    fn pause(&mut self) -> u64 {
+        match self.tape.below(8) {
+            0..2 => 0,
+            2..5 => 50 * self.tape.below(128) as u64,
+            5..7 => 1_000 * self.tape.below(256) as u64,
+            _ => self.delay(),
+        }
+    }
+
     /// Whether a fault happens now, that happens once in so many times.
     fn strikes(&mut self, fault: Fault, times: usize) -> Step<bool> {
         let strikes = !self.calm && self.plan.swarm.has(fault) && self.tape.one_in(times);

@@ -89,7 +89,7 @@ impl<W: Watch> World<'_, W> {
         let delay = if self.tape.one_in(self.plan.eagerness) {
             1_000 * self.tape.below(256) as u64
         } else {
-            10 * self.tape.below(100) as u64
+            100 * self.tape.below(64) as u64
         };
         self.after(delay, What::HostActs);
     }
@@ -106,14 +106,18 @@ impl<W: Watch> World<'_, W> {
                 return Ok(());
             }
         }
+        // One that waits for results waits on, mostly.
+        let busy = self.desk.waiting > 1 && !self.tape.one_in(8);
         match self.tape.below(32) {
+            0..13 if busy => Ok(()),
             0..10 => self.host_prompts(),
-            10..13 => self.host_interrupts(),
-            13 => self.host_repeats(),
-            14 => self.host_prompts_many(),
-            15 => self.send(records::prompt(None, "no uuid", ""), true),
-            16..19 => self.host_begins(),
-            19..25 => self.host_operates(),
+            10 => self.host_repeats(),
+            11 => self.host_prompts_many(),
+            12 => self.send(records::prompt(None, "no uuid", ""), true),
+            13 => self.host_interrupts(),
+            14 => self.host_begins(),
+            15..21 => Ok(()),
+            21..25 => self.host_operates(),
             25 => self.host_server_speaks(),
             26 => self.host_takes_back(),
             27 => self.host_context(),
@@ -128,6 +132,7 @@ impl<W: Watch> World<'_, W> {
 
     fn next_uuid(&mut self) -> String {
         self.desk.prompts += 1;
+        self.desk.waiting += 1;
         records::uuid(1_000 * self.epoch + self.desk.prompts)
     }
 
@@ -138,7 +143,8 @@ impl<W: Watch> World<'_, W> {
 
     fn host_prompts(&mut self) -> Step {
         let uuid = self.next_uuid();
-        let priority = ["", "next", "next", "later", "now", ""][self.tape.below(6)];
+        let priority =
+            ["", "next", "later", "now"][[0, 0, 0, 1, 1, 1, 1, 2, 2, 3][self.tape.below(10)]];
         if self.strikes(Fault::Credential, 16)? {
             let text = format!("use {SECRET}");
             return self.send(records::prompt(Some(&uuid), &text, priority), true);
@@ -184,7 +190,7 @@ impl<W: Watch> World<'_, W> {
 
     fn host_operates(&mut self) -> Step {
         // An id that no answer may repeat.
-        let id = if self.strikes(Fault::Credential, 24)? {
+        let id = if self.strikes(Fault::Credential, 64)? {
             format!("c-{SECRET}")
         } else {
             self.next_id("c")
@@ -195,7 +201,11 @@ impl<W: Watch> World<'_, W> {
             let members = format!(r#","task_id":"{task}""#);
             return self.send(records::control(&id, "stop_task", &members), true);
         }
-        let (subtype, members) = OPERATIONS[self.tape.below(OPERATIONS.len())];
+        let mut place = self.tape.below(OPERATIONS.len());
+        if place == OPERATIONS.len() - 1 && !self.tape.one_in(4) {
+            place = 0;
+        }
+        let (subtype, members) = OPERATIONS[place];
         self.send(records::control(&id, subtype, members), true)
     }
 
