@@ -84,6 +84,7 @@ impl<W: Watch> World<'_, W> {
             match output {
                 Output::Transmit(record) => {
                     self.records += 1;
+                    self.desk.overhear(record.as_bytes());
                     if !self.agent.broken {
                         self.agent.out.push_back(record);
                     }

@@ -5,12 +5,12 @@
 //! when, is a choice of the tape.
 
 mod agent;
+mod answers;
 mod begin;
 mod desk;
 mod effects;
 mod mischief;
 mod model;
-mod peer;
 mod phases;
 mod pipes;
 mod records;
@@ -93,7 +93,7 @@ enum What {
     /// The host does something of its own accord.
     HostActs,
     /// The host answers one of the agent's requests.
-    HostAnswers(u64),
+    HostAnswers(EffectId),
     /// An effect goes on.
     Effect(EffectId),
     /// An effect that was cancelled answers all the same.
@@ -141,7 +141,7 @@ impl<'w, W: Watch> World<'w, W> {
             set_up: 0,
             epoch: 0,
             agent,
-            desk: Desk::default(),
+            desk: Desk::new(0, Instant::ZERO),
             up: Pipe::new(plan.pipe),
             down: Pipe::new(plan.pipe),
             store: Store::default(),
@@ -180,6 +180,16 @@ impl<'w, W: Watch> World<'w, W> {
         }
     }
 
+    /// How long somebody thinks or a tool works, in microseconds.
+    fn pause(&mut self) -> u64 {
+        match self.tape.below(8) {
+            0..2 => 0,
+            2..5 => 50 * self.tape.below(128) as u64,
+            5..7 => 1_000 * self.tape.below(256) as u64,
+            _ => self.delay(),
+        }
+    }
+
     /// Whether a fault happens now, that happens once in so many times.
     fn strikes(&mut self, fault: Fault, times: usize) -> Step<bool> {
         let strikes = !self.calm && self.plan.swarm.has(fault) && self.tape.one_in(times);
@@ -211,7 +221,7 @@ impl<'w, W: Watch> World<'w, W> {
             What::AgentReads => self.agent_reads()?,
             What::HostWrites => self.host_writes()?,
             What::HostReads => self.host_reads()?,
-            What::HostTick => self.host_tick()?,
+            What::HostTick => self.host_tick(at)?,
             What::HostActs => self.host_acts()?,
             What::HostAnswers(id) => self.host_answers(id)?,
             What::Effect(id) => self.effect(id)?,
