@@ -14,3 +14,4 @@ pub mod kit;
 pub mod pipe;
 pub mod plan;
 pub mod tape;
+pub mod world;

@@ -22,6 +22,11 @@ impl Pipe {
         }
     }
 
+    /// Makes room for at least so many bytes.
+    pub fn widen(&mut self, capacity: usize) {
+        self.capacity = self.capacity.max(capacity);
+    }
+
     /// Bytes that wait for the reader.
     #[must_use]
     pub const fn len(&self) -> usize {
