@@ -153,7 +153,7 @@ fn raw(write: impl FnOnce(&mut Writer)) -> Result<Option<RawJson>, String> {
         .map_err(|_| "the answer nests too deep".to_string())
 }
 
-fn write_reply(reply: &McpReply, w: &mut Writer) {
+pub(super) fn write_reply(reply: &McpReply, w: &mut Writer) {
     w.begin_object();
     match reply {
         McpReply::Accept(content) => {

@@ -110,6 +110,7 @@ mod asks;
 mod calls;
 mod config;
 mod io;
+pub mod log;
 
 pub use config::Config;
 pub use io::{
