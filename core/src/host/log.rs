@@ -162,3 +162,6 @@ fn value<T: FromJson>(text: &str) -> Result<T, LogFault> {
     let read = value.ok().and_then(T::read);
     read.ok_or(LogFault("a value has another form"))
 }
+
+#[cfg(test)]
+mod tests;
