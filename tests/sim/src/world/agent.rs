@@ -96,6 +96,7 @@ impl<W: Watch> World<'_, W> {
                 Output::Event(_) | Output::Diagnostic(_) => {}
             }
         }
+        self.marks = self.marks.union(self.agent.session.marks());
         let now = self.instant();
         self.watch
             .see(now, &Event::AgentDrained(&self.agent.session))?;

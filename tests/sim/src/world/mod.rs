@@ -24,7 +24,9 @@ use crate::pipe::Pipe;
 use crate::plan::Plan;
 use crate::tape::Tape;
 use agent::Process;
+use agentx_core::agent::Config;
 use agentx_core::effect::EffectId;
+use agentx_core::mark::Marks;
 use agentx_core::time::Instant;
 use desk::Desk;
 use std::cmp::Reverse;
@@ -44,13 +46,20 @@ pub struct Outcome {
     pub processes: u64,
     /// Faults by their kinds.
     pub faults: FaultCounts,
+    /// Requirement marks that the agents reached.
+    pub marks: Marks,
     /// What a watcher had against it.
     pub violation: Option<Violation>,
 }
 
 /// Lives one run to its end.
 pub fn run(tape: Tape, watch: &mut impl Watch) -> Outcome {
-    let mut world = World::new(tape, watch);
+    run_with(tape, |_| {}, watch)
+}
+
+/// The same with a change to how its agents are set up.
+pub fn run_with(tape: Tape, change: impl FnOnce(&mut Config), watch: &mut impl Watch) -> Outcome {
+    let mut world = World::new(tape, change, watch);
     let violation = world.live().err();
     Outcome {
         tape: world.tape,
@@ -58,6 +67,7 @@ pub fn run(tape: Tape, watch: &mut impl Watch) -> Outcome {
         records: world.records,
         processes: u64::from(world.epoch),
         faults: world.faults,
+        marks: world.marks,
         violation,
     }
 }
@@ -115,11 +125,13 @@ struct World<'w, W> {
     steps: u64,
     records: u64,
     faults: FaultCounts,
+    marks: Marks,
 }
 
 impl<'w, W: Watch> World<'w, W> {
-    fn new(mut tape: Tape, watch: &'w mut W) -> Self {
-        let plan = Plan::draw(&mut tape);
+    fn new(mut tape: Tape, change: impl FnOnce(&mut Config), watch: &'w mut W) -> Self {
+        let mut plan = Plan::draw(&mut tape);
+        change(&mut plan.config);
         let agent = Process::new(plan.config.clone(), Instant::ZERO);
         Self {
             tape,
@@ -137,6 +149,7 @@ impl<'w, W: Watch> World<'w, W> {
             steps: 0,
             records: 0,
             faults: FaultCounts::default(),
+            marks: Marks::NONE,
             plan,
         }
     }
