@@ -7,11 +7,15 @@
 //! | [`tape`] | where choices come from: a seed, given bytes, or all of them one after another |
 //! | [`fault`] | what can go wrong, and which of it a run allows |
 //! | [`event`] | what happens in a world, and who watches it |
+//! | [`plan`], [`kit`] | how a run is set up, and what all runs share |
+//! | [`world`] | agent, host, pipes, and everything around them |
+//! | [`runner`] | many runs, and what they come to together |
 
 pub mod event;
 pub mod fault;
 pub mod kit;
 pub mod pipe;
 pub mod plan;
+pub mod runner;
 pub mod tape;
 pub mod world;
