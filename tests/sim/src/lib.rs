@@ -9,6 +9,7 @@
 //! | [`event`] | what happens in a world, and who watches it |
 //! | [`plan`], [`kit`] | how a run is set up, and what all runs share |
 //! | [`world`] | agent, host, pipes, and everything around them |
+//! | [`small`] | a world that is small enough to be seen whole |
 //! | [`runner`] | many runs, and what they come to together |
 
 pub mod event;
@@ -17,5 +18,6 @@ pub mod kit;
 pub mod pipe;
 pub mod plan;
 pub mod runner;
+pub mod small;
 pub mod tape;
 pub mod world;
