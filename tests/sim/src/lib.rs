@@ -6,6 +6,8 @@
 //! |---|---|
 //! | [`tape`] | where choices come from: a seed, given bytes, or all of them one after another |
 //! | [`fault`] | what can go wrong, and which of it a run allows |
+//! | [`oracle`] | what a world is judged by |
+//! | [`trace`] | what happened, as text and as a hash |
 //! | [`event`] | what happens in a world, and who watches it |
 //! | [`plan`], [`kit`] | how a run is set up, and what all runs share |
 //! | [`world`] | agent, host, pipes, and everything around them |
@@ -15,9 +17,11 @@
 pub mod event;
 pub mod fault;
 pub mod kit;
+pub mod oracle;
 pub mod pipe;
 pub mod plan;
 pub mod runner;
 pub mod small;
 pub mod tape;
+pub mod trace;
 pub mod world;
