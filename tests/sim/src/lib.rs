@@ -12,10 +12,12 @@
 //! | [`plan`], [`kit`] | how a run is set up, and what all runs share |
 //! | [`world`] | agent, host, pipes, and everything around them |
 //! | [`small`] | a world that is small enough to be seen whole |
+//! | [`judge`] | a run under all oracles |
 //! | [`runner`] | many runs, and what they come to together |
 
 pub mod event;
 pub mod fault;
+pub mod judge;
 pub mod kit;
 pub mod oracle;
 pub mod pipe;

@@ -85,7 +85,7 @@ fn run(args: &Args) -> Result<bool, Box<dyn Error>> {
     if let Some(path) = &args.tape {
         let text = std::fs::read_to_string(path)
             .map_err(|error| format!("{}: {error}", path.display()))?;
-        let tape = judge::read_tape(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+        let tape = read_tape(&text).map_err(|error| format!("{}: {error}", path.display()))?;
         return tell(tape, args.width);
     }
     let Some(seeds) = args.seeds.clone() else {
@@ -118,7 +118,11 @@ fn sum_up(tally: &Tally, complete: bool, begun: Instant) -> Result<bool, Box<dyn
         per_second(tally.steps),
         per_second(tally.records)
     )?;
-    let missing = if complete { tally.missing() } else { Vec::new() };
+    let missing = if complete {
+        tally.missing()
+    } else {
+        Vec::new()
+    };
     for line in &missing {
         writeln!(out, "incomplete: {line}")?;
     }
@@ -145,18 +149,19 @@ fn tell_failure(failure: &Failure, width: usize) -> Result<bool, Box<dyn Error>>
     let mut out = io::stdout().lock();
     writeln!(out, "violated: {violation}")?;
     writeln!(out, "seed {seed}, commit {}", commit())?;
-    writeln!(out, "shrinking")?;
     out.flush()?;
-    let small = judge::shrink(*seed, violation);
-    let told = judge::told(small.clone(), width);
-    for line in &told.lines {
-        writeln!(out, "{line}")?;
-    }
-    if let Some(violation) = &told.violation {
-        writeln!(out, "violated: {violation}")?;
-    }
-    writeln!(out, "the tape, to be kept as a file:\n{}", judge::write_tape(&small, *seed, violation))?;
-    Ok(false)
+    drop(out);
+    tell(Tape::of_seed(*seed), width)
+}
+
+/// A tape as hexadecimal digits.
+fn read_tape(text: &str) -> Result<Tape, String> {
+    let digits: String = text.split_whitespace().collect();
+    let bytes = digits.as_bytes().chunks(2).map(|pair| {
+        let pair = std::str::from_utf8(pair).map_err(|error| error.to_string())?;
+        u8::from_str_radix(pair, 16).map_err(|error| error.to_string())
+    });
+    Ok(Tape::of_bytes(bytes.collect::<Result<_, _>>()?))
 }
 
 /// What was run: from the environment, or as git describes it.

@@ -99,7 +99,7 @@ impl Tally {
             let _ = writeln!(text, "  {:<32}{count:>10}", fault.as_str());
         }
         let _ = writeln!(text, "requirement marks reached");
-        for owner in [Owner::Agent, Owner::Correlate, Owner::Link] {
+        for owner in Owner::ALL.iter().copied() {
             let all = Mark::ALL.iter().filter(|mark| mark.owner() == owner);
             let (all, hit) = all.fold((0, 0), |(all, hit), mark| {
                 (all + 1, hit + u32::from(self.marks.has(*mark)))
