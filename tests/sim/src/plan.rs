@@ -91,7 +91,7 @@ fn config(tape: &mut Tape) -> Config {
         },
         settings: kit.settings[[0, 0, 0, 1, 2][tape.below(5)]].clone(),
         directories: Vec::new(),
-        host_answers: !tape.one_in(8),
+        host_answers: !tape.one_in(16),
         orphans: if tape.one_in(2) {
             OrphanPolicy::AdmitOnce
         } else {
