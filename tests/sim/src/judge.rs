@@ -3,9 +3,13 @@
 use crate::event::Violation;
 use crate::oracle::Oracles;
 use crate::runner::contained;
+use crate::shrink::{Shrunk, shrink};
 use crate::tape::Tape;
 use crate::trace::{Hash, Steps};
 use crate::world::{self, Outcome};
+
+/// Bytes of a tape that are kept when its run has panicked.
+const PANICKED: usize = 32_768;
 
 /// Lives a run under all oracles.
 ///
@@ -58,6 +62,39 @@ pub fn told(tape: Tape, width: usize) -> Told {
         lines: steps.lines().to_vec(),
         hash: hash.value(),
         violation,
+    }
+}
+
+/// Makes the tape small that this seed gives and that breaks a rule.
+#[must_use]
+pub fn shrunk(seed: u64, violation: &Violation) -> Shrunk {
+    let (tape, found) = broken(Tape::of_seed(seed));
+    // What only a second run shows stays as it is.
+    let Some(found) = found else {
+        return Shrunk {
+            tape,
+            violation: violation.clone(),
+            runs: 1,
+        };
+    };
+    shrink(tape, found, |bytes| broken(Tape::of_bytes(bytes)))
+}
+
+/// What a run takes of its tape, and the rule that it breaks.
+fn broken(tape: Tape) -> (Vec<u8>, Option<Violation>) {
+    let bytes = tape.clone();
+    let mut violation = None;
+    let mut used = Vec::new();
+    let ran = contained(|| {
+        let mut outcome = world::run(tape, &mut Oracles::new());
+        violation = outcome.violation.take();
+        used = outcome.tape.used().to_vec();
+        Ok(outcome)
+    });
+    match ran {
+        Ok(_) => (used, violation),
+        // A panic took the tape along; enough of it is there.
+        Err(panic) => (bytes.first(PANICKED), Some(panic)),
     }
 }
 

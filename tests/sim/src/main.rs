@@ -3,6 +3,7 @@
 use agentx_sim::judge;
 use agentx_sim::runner::{self, Failure, Tally};
 use agentx_sim::tape::Tape;
+use agentx_sim::text::TextTape;
 use clap::Parser;
 use std::error::Error;
 use std::io::{self, Write as _};
@@ -85,8 +86,9 @@ fn run(args: &Args) -> Result<bool, Box<dyn Error>> {
     if let Some(path) = &args.tape {
         let text = std::fs::read_to_string(path)
             .map_err(|error| format!("{}: {error}", path.display()))?;
-        let tape = read_tape(&text).map_err(|error| format!("{}: {error}", path.display()))?;
-        return tell(tape, args.width);
+        let tape =
+            TextTape::parse(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+        return tell(Tape::of_bytes(tape.bytes), args.width);
     }
     let Some(seeds) = args.seeds.clone() else {
         return Ok(true);
@@ -150,18 +152,28 @@ fn tell_failure(failure: &Failure, width: usize) -> Result<bool, Box<dyn Error>>
     writeln!(out, "violated: {violation}")?;
     writeln!(out, "seed {seed}, commit {}", commit())?;
     out.flush()?;
-    drop(out);
-    tell(Tape::of_seed(*seed), width)
-}
-
-/// A tape as hexadecimal digits.
-fn read_tape(text: &str) -> Result<Tape, String> {
-    let digits: String = text.split_whitespace().collect();
-    let bytes = digits.as_bytes().chunks(2).map(|pair| {
-        let pair = std::str::from_utf8(pair).map_err(|error| error.to_string())?;
-        u8::from_str_radix(pair, 16).map_err(|error| error.to_string())
-    });
-    Ok(Tape::of_bytes(bytes.collect::<Result<_, _>>()?))
+    let small = judge::shrunk(*seed, violation);
+    let told = judge::told(Tape::of_bytes(small.tape.clone()), width);
+    writeln!(
+        out,
+        "its tape, made small in {} runs, step by step:",
+        small.runs
+    )?;
+    for line in &told.lines {
+        writeln!(out, "{line}")?;
+    }
+    writeln!(out, "violated: {}", small.violation)?;
+    let text = TextTape {
+        notes: vec![
+            small.violation.to_string(),
+            format!("shows: {}", small.violation.requirement),
+            format!("seed: {seed}"),
+            format!("commit: {}", commit()),
+        ],
+        bytes: small.tape,
+    };
+    writeln!(out, "the tape as text, for --tape FILE:\n{text}")?;
+    Ok(false)
 }
 
 /// What was run: from the environment, or as git describes it.
