@@ -11,14 +11,22 @@
 //! | [`text`] | tapes as text |
 //! | [`trace`] | what happened, as text and as a hash |
 //! | [`event`] | what happens in a world, and who watches it |
+//! | [`plan`], [`kit`] | how a run is set up, and what all runs share |
+//! | [`world`] | agent, host, pipes, and everything around them |
+//! | [`small`] | a world that is small enough to be seen whole |
+//! | [`judge`] | a run under all oracles |
+//! | [`runner`] | many runs, and what they come to together |
 
 pub mod event;
 pub mod fault;
+pub mod judge;
 pub mod kit;
 pub mod oracle;
 pub mod pipe;
 pub mod plan;
+pub mod runner;
 pub mod shrink;
+pub mod small;
 pub mod tape;
 pub mod text;
 pub mod trace;
