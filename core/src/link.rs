@@ -14,10 +14,44 @@ use crate::frame::{FrameError, Framer, Line};
 use crate::guard::Guard;
 use crate::json::{RawJson, Reason, ScanLimits, Scanner, Value, Writer, without_unpaired};
 use crate::limits::Limits;
-use crate::schema::inbound::{self, Inbound, ParseContext};
+use crate::schema::inbound::{self, Inbound, Malformed, ParseContext};
+use crate::schema::received::{self, Received};
 use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::marker::PhantomData;
+
+/// What a link reads: any record of the peer.
+pub trait Incoming: Sized {
+    /// Reads one scanned record, whose raw line has `line_bytes`.
+    ///
+    /// # Errors
+    ///
+    /// [`Malformed`] when the fault ends the stream.
+    fn parse(
+        value: Value<'_>,
+        context: &ParseContext<'_>,
+        line_bytes: usize,
+    ) -> Result<Self, Malformed>;
+}
+
+/// What an agent reads.
+impl Incoming for Inbound {
+    fn parse(
+        value: Value<'_>,
+        context: &ParseContext<'_>,
+        line_bytes: usize,
+    ) -> Result<Self, Malformed> {
+        inbound::parse(value, context, line_bytes)
+    }
+}
+
+/// What a host reads.
+impl Incoming for Received {
+    fn parse(value: Value<'_>, context: &ParseContext<'_>, _: usize) -> Result<Self, Malformed> {
+        received::parse(value, context)
+    }
+}
 
 /// One whole record: escaped, guarded, with its newline. Only a link makes one.
 #[derive(Clone, PartialEq, Eq)]
@@ -107,9 +141,10 @@ impl core::fmt::Display for Fault {
     }
 }
 
-/// Both directions of one record stream.
+/// Both directions of one record stream: of an agent, which reads [`Inbound`], or
+/// of a host, which reads [`Received`].
 #[derive(Debug)]
-pub struct Link {
+pub struct Link<R = Inbound> {
     framer: Framer,
     scanner: Scanner,
     session_id: String,
@@ -122,12 +157,29 @@ pub struct Link {
     waiting: usize,
     /// Whether a record had unpaired surrogates, until that is told.
     repaired: bool,
+    reads: PhantomData<fn() -> R>,
 }
 
 impl Link {
-    /// A link that has seen and said nothing. `vets`: every record waits for a verdict.
+    /// A link of an agent that has seen and said nothing. `vets`: every record
+    /// waits for a verdict.
     #[must_use]
     pub fn new(limits: &Limits, session_id: String, vets: bool) -> Self {
+        Self::reading(limits, session_id, vets)
+    }
+}
+
+impl Link<Received> {
+    /// A link of a host that has seen and said nothing. Escapes of half a character
+    /// are repaired, since nothing is decided by the words that hold them.
+    #[must_use]
+    pub fn of_host(limits: &Limits) -> Self {
+        Self::reading(limits, String::new(), false).for_reference(true)
+    }
+}
+
+impl<R: Incoming> Link<R> {
+    fn reading(limits: &Limits, session_id: String, vets: bool) -> Self {
         Self {
             framer: Framer::new(limits),
             scanner: Scanner::new(),
@@ -139,6 +191,7 @@ impl Link {
             fifo: VecDeque::new(),
             waiting: 0,
             repaired: false,
+            reads: PhantomData,
         }
     }
 
@@ -158,7 +211,7 @@ impl Link {
         bytes: &mut &[u8],
         guard: &Guard,
         limits: &Limits,
-    ) -> Option<Result<Inbound, Fault>> {
+    ) -> Option<Result<R, Fault>> {
         let line = self.framer.next(bytes)?;
         let context = ParseContext {
             session_id: &self.session_id,
@@ -172,7 +225,7 @@ impl Link {
     }
 
     /// The record that the end of the input completes, if any (WIRE-EOF-001).
-    pub fn end(&mut self, guard: &Guard, limits: &Limits) -> Option<Result<Inbound, Fault>> {
+    pub fn end(&mut self, guard: &Guard, limits: &Limits) -> Option<Result<R, Fault>> {
         let line = self.framer.end()?;
         let context = ParseContext {
             session_id: &self.session_id,
@@ -246,6 +299,20 @@ impl Link {
         self.enqueue(guard, usize::MAX, record.as_str().as_bytes().to_vec())
     }
 
+    /// Queues a record whose final bytes, its newline included, were guarded.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused::Latched`] when the output is closed.
+    pub(crate) fn send_checked(&mut self, bytes: Vec<u8>) -> Result<(), Refused> {
+        if self.latched {
+            return Err(Refused::Latched);
+        }
+        self.waiting = self.waiting.saturating_add(bytes.len());
+        self.fifo.push_back(bytes);
+        Ok(())
+    }
+
     fn enqueue(&mut self, guard: &Guard, limit: usize, mut bytes: Vec<u8>) -> Result<(), Refused> {
         bytes.push(b'\n');
         // Before it may be cut, which would make two halves of a credential.
@@ -256,9 +323,7 @@ impl Link {
         if bytes.len() > limit {
             return Err(Refused::TooLong);
         }
-        self.waiting = self.waiting.saturating_add(bytes.len());
-        self.fifo.push_back(bytes);
-        Ok(())
+        self.send_checked(bytes)
     }
 
     /// What may leave now, in order.
@@ -333,11 +398,11 @@ impl Fault {
     }
 }
 
-fn read(
+fn read<R: Incoming>(
     scanner: &mut Scanner,
     line: Result<Line<'_>, FrameError<'_>>,
     context: &ParseContext<'_>,
-) -> Result<(Inbound, bool), Fault> {
+) -> Result<(R, bool), Fault> {
     let Line { number, bytes, .. } =
         line.map_err(|error| Fault::new(error.line, error.byte, error.reason, error.source))?;
     let fault = |at: usize, reason| Fault::new(number, at.saturating_add(1), reason, bytes);
@@ -349,7 +414,7 @@ fn read(
         .scan(bytes, &depths)
         .map_err(|error| fault(error.at, error.reason.as_str()))?;
     let parse = |value: Value<'_>| {
-        inbound::parse(value, context, bytes.len()).map_err(|error| fault(error.at, error.reason))
+        R::parse(value, context, bytes.len()).map_err(|error| fault(error.at, error.reason))
     };
     if !context.reference || !value.has_unpaired_surrogate() {
         return parse(value).map(|record| (record, false));

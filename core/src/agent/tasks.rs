@@ -16,13 +16,14 @@
 
 use super::AgentSession;
 use super::permission::describe;
-use super::records::{self, one_line};
+use super::records;
 use crate::agent_loop::LoopInput;
 use crate::effect::{EffectId, Request};
 use crate::machine::Misuse;
 use crate::schema::outbound::{TaskStatus, TaskType};
 use crate::store::{Entry, TaskEntry};
 use crate::text::cut;
+use crate::text::one_line;
 use crate::time::Instant;
 use crate::tool::{TaskRequest, ToolContent, ToolOutcome, ToolRequest};
 use alloc::boxed::Box;
