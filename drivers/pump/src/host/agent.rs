@@ -142,7 +142,7 @@ impl Agent {
         Ok((command.spawn()?, input, output, errors))
     }
 
-    fn fault(&self, error: &io::Error) -> Error {
+    pub(super) fn fault(&self, error: &io::Error) -> Error {
         let program = self.program.to_string_lossy().into_owned();
         // A missing directory looks like a missing program.
         let lost = self.directory.as_ref().filter(|path| !path.is_dir());

@@ -3,6 +3,7 @@
 use super::task::{BoxFuture, Failure};
 use agentx_core::hook::HookEvent;
 use agentx_core::json::RawJson;
+use agentx_core::mcp::McpReply;
 use agentx_core::schema::host::{Decision, HookMatcher, Initialize, OnFailure};
 use agentx_core::schema::outbound::{CanUseTool, Elicitation, HookCallback, McpMessage};
 use std::collections::BTreeMap;
@@ -24,8 +25,8 @@ pub(super) type Callback<Q, A> = Arc<dyn Fn(Q) -> BoxFuture<Result<A, Failure>> 
 #[derive(Clone, Default)]
 pub struct Callbacks {
     pub(super) permit: Option<Callback<CanUseTool, Decision>>,
-    pub(super) elicit: Option<Callback<Elicitation, Elicited>>,
-    pub(super) servers: BTreeMap<Arc<str>, Callback<McpMessage, RawJson>>,
+    pub(super) elicit: Option<Callback<Elicitation, McpReply>>,
+    pub(super) servers: BTreeMap<Arc<str>, Callback<McpMessage, Option<RawJson>>>,
     pub(super) hooks: Vec<(HookOn, Callback<HookCallback, RawJson>)>,
 }
 
@@ -110,7 +111,7 @@ impl Callbacks {
     }
 
     /// Adds an MCP server that lives in this host: JSON-RPC messages in, answers
-    /// out. The agent has to run in its profile `reference`, and learns of servers
+    /// out, `None` to a message that asks nothing. The agent has to run in its profile `reference`, and learns of servers
     /// by `initialize`.
     #[must_use]
     pub fn mcp_server<A>(
@@ -119,7 +120,7 @@ impl Callbacks {
         serve: impl Fn(McpMessage) -> A + Send + Sync + 'static,
     ) -> Self
     where
-        A: Future<Output = Result<RawJson, Failure>> + Send + 'static,
+        A: Future<Output = Result<Option<RawJson>, Failure>> + Send + 'static,
     {
         self.servers.insert(name.into(), boxed(serve));
         self
@@ -129,7 +130,7 @@ impl Callbacks {
     #[must_use]
     pub fn elicit<A>(mut self, ask: impl Fn(Elicitation) -> A + Send + Sync + 'static) -> Self
     where
-        A: Future<Output = Result<Elicited, Failure>> + Send + 'static,
+        A: Future<Output = Result<McpReply, Failure>> + Send + 'static,
     {
         self.elicit = Some(boxed(ask));
         self

@@ -26,14 +26,14 @@ pub enum Error {
     /// The agent did not answer in time.
     TimedOut {
         /// What was asked: the subtype of a control request.
-        operation: &'static str,
+        operation: String,
         /// How long it was waited.
         after: Duration,
     },
     /// The agent refused what was asked.
     Refused {
         /// What was asked: the subtype of a control request.
-        operation: &'static str,
+        operation: String,
         /// Why, in the agent's words.
         message: String,
     },
@@ -49,6 +49,9 @@ pub enum Error {
     },
     /// The agent does not read what it is sent: too much waits. Nothing was sent.
     Stalled,
+    /// As many calls wait for an answer, or prompts for a result, as may. Nothing
+    /// was sent.
+    TooMany,
     /// The input was closed before by this client; nothing was sent.
     Closed,
 }
@@ -114,6 +117,7 @@ impl fmt::Display for Error {
             Self::Protocol { message } => write!(f, "the agent broke the protocol: {message}"),
             Self::Invalid { message } => write!(f, "not sent: {message}"),
             Self::Stalled => f.write_str("not sent: the agent does not read its input"),
+            Self::TooMany => f.write_str("not sent: as many wait for their end as may"),
             Self::Closed => f.write_str("not sent: the input of the agent was closed"),
         }
     }

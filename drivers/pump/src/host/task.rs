@@ -1,5 +1,6 @@
 //! Callbacks as tasks: run beside the reading, contained, answered once.
 
+use super::mailbox::wait;
 use crate::contain::contained;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -50,4 +51,16 @@ pub(super) async fn answered<T>(
         }
         None => failed(),
     }
+}
+
+/// A thread for each task, which ends with it. Where there is none the task is
+/// dropped, which refuses what was asked. A callback that blocks cannot be ended:
+/// it runs on, and its answer goes nowhere.
+#[must_use]
+pub fn threads() -> Spawn {
+    Arc::new(|task| {
+        let thread = std::thread::Builder::new().name("callback".into());
+        drop(thread.spawn(move || wait(task)));
+        Box::new(|| {})
+    })
 }
