@@ -4,6 +4,7 @@ mod catalog;
 mod clients;
 mod demo;
 mod discovery;
+mod drivers;
 mod endings;
 mod home;
 mod hook_callbacks;
