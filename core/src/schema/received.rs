@@ -84,7 +84,8 @@ impl AgentRecord {
     /// The end of the prompt of that UUID, if it is one.
     #[must_use]
     pub fn result_of(&self, prompt: &str) -> Option<&ResultRecord> {
-        let of = |result: &&ResultRecord| result.prompt_uuid().is_some_and(|uuid| **uuid == *prompt);
+        let of =
+            |result: &&ResultRecord| result.prompt_uuid().is_some_and(|uuid| **uuid == *prompt);
         self.result().filter(of)
     }
 

@@ -88,16 +88,15 @@ trait Client: Sized {
 
 /// Instantiates tests, each a function of one client, for every driver.
 macro_rules! for_each_driver {
-    ($($(#[$meta:meta])* $name:ident,)+) => {
-        for_each_driver!(@ tokio Tokio $($(#[$meta])* $name,)+);
-        for_each_driver!(@ async_std AsyncStd $($(#[$meta])* $name,)+);
-        for_each_driver!(@ blocking Blocking $($(#[$meta])* $name,)+);
+    ($(#[test] fn $name:ident();)+) => {
+        for_each_driver!(@ on_tokio Tokio $($name,)+);
+        for_each_driver!(@ on_async_std AsyncStd $($name,)+);
+        for_each_driver!(@ blocking Blocking $($name,)+);
     };
-    (@ $module:ident $client:ident $($(#[$meta:meta])* $name:ident,)+) => {
+    (@ $module:ident $client:ident $($name:ident,)+) => {
         mod $module {
             $(
                 #[test]
-                $(#[$meta])*
                 fn $name() {
                     super::$name::<crate::clients::drivers::$client>();
                 }

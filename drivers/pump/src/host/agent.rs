@@ -49,9 +49,12 @@ impl Agent {
     /// pipes: `--print`, and `stream-json` in both directions.
     pub fn agentx(program: impl Into<OsString>) -> Self {
         let stream = "stream-json";
-        Self::new(program)
-            .arg("--print")
-            .args(["--input-format", stream, "--output-format", stream])
+        Self::new(program).arg("--print").args([
+            "--input-format",
+            stream,
+            "--output-format",
+            stream,
+        ])
     }
 
     /// Adds an argument.

@@ -2,7 +2,7 @@
 
 use super::agent::Agent;
 use super::callbacks::Callbacks;
-use super::engine::{Ask, Engine, News, Shelf, State, UNREAD_BYTES};
+use super::engine::{Ask, Engine, News, Over, Shelf, State, UNREAD_BYTES};
 use super::error::{Ended, Error};
 use super::mailbox::Mailbox;
 use super::process::Process;
@@ -50,7 +50,7 @@ pub struct Client {
     news: Sender<News>,
     calls: AtomicU64,
     shelf: Shelf,
-    ended: Mailbox<Ended>,
+    ended: Mailbox<Over>,
     tail: Tail,
     process: Process,
     callbacks: Callbacks,
@@ -444,11 +444,7 @@ impl Client {
         Ok(payload.unwrap_or_else(RawJson::empty_object))
     }
 
-    async fn timed(
-        &self,
-        call: Call,
-        timeout: Option<Duration>,
-    ) -> Result<Option<RawJson>, Error> {
+    async fn timed(&self, call: Call, timeout: Option<Duration>) -> Result<Option<RawJson>, Error> {
         let id = CallId(self.calls.fetch_add(1, Ordering::Relaxed));
         let waits = Waits { client: self, id };
         let answer = self.ask(|slot| Ask::Call(id, Box::new(call), timeout, slot));
@@ -464,7 +460,7 @@ impl Client {
         match outcome.get().await {
             Some(answer) => answer,
             // The loop is over, and everything about the end is known.
-            None => Err(Error::Ended(self.wait().await)),
+            None => Err(self.over().await.why),
         }
     }
 
@@ -516,14 +512,16 @@ impl Client {
     /// Waits for the end of the agent, which this does not bring about. Somebody has
     /// to take the records meanwhile.
     pub async fn wait(&self) -> Ended {
-        match self.ended.next().await {
-            Some(ended) => {
-                // For the next one who asks.
-                self.ended.put(ended.clone());
-                ended
-            }
-            None => Ended::default(),
-        }
+        self.over().await.ended
+    }
+
+    async fn over(&self) -> Over {
+        let over = self.ended.first().await;
+        // Without a word from a loop that has failed.
+        over.unwrap_or_else(|| Over {
+            ended: Ended::default(),
+            why: Error::Ended(Ended::default()),
+        })
     }
 
     /// Closes the input, reads what comes until the agent has ended, and tells how.

@@ -101,6 +101,14 @@ pub(super) struct Shelf {
     pub(super) weight: Arc<AtomicUsize>,
 }
 
+/// What is known once all is over.
+#[derive(Clone)]
+pub(super) struct Over {
+    pub(super) ended: Ended,
+    /// Why nothing can be sent any more.
+    pub(super) why: Error,
+}
+
 /// A call that waits, and what it is called.
 struct Waiting {
     operation: String,
@@ -122,7 +130,7 @@ pub(super) struct Engine {
     pub(super) gate: Sender<()>,
     pub(super) tail: Tail,
     pub(super) shelf: Shelf,
-    pub(super) ended: Mailbox<Ended>,
+    pub(super) ended: Mailbox<Over>,
     pub(super) state: State,
 }
 
@@ -523,10 +531,16 @@ impl Engine {
         // An end that the client did not ask for is told, and so is a crash behind
         // one that it did ask for. A fault was told when it came.
         let crashed = ended.code().is_none() && !self.state.killed;
-        if !told && (crashed || !self.state.closed) {
-            self.shelf.records.put((0, Err(why)));
+        let expected = self.state.closed && !crashed;
+        if !told && !expected {
+            self.shelf.records.put((0, Err(why.clone())));
         }
-        self.ended.put(ended);
+        let why = if !told && expected {
+            Error::Closed
+        } else {
+            why
+        };
+        self.ended.put(Over { ended, why });
         self.shelf.records.close();
     }
 }
@@ -535,6 +549,7 @@ impl Engine {
 impl Drop for Engine {
     fn drop(&mut self) {
         self.shelf.records.close();
+        self.ended.close();
         if !self.is_done() {
             self.process.stop_beside();
         }

@@ -65,8 +65,16 @@ impl<T> Mailbox<T> {
 
     /// The next value; `None` once the mailbox is closed and empty.
     pub(super) fn poll(&self, context: &Context<'_>) -> Poll<Option<T>> {
+        self.look(context, VecDeque::pop_front)
+    }
+
+    fn look(
+        &self,
+        context: &Context<'_>,
+        take: impl FnOnce(&mut VecDeque<T>) -> Option<T>,
+    ) -> Poll<Option<T>> {
         let mut state = self.lock();
-        if let Some(item) = state.items.pop_front() {
+        if let Some(item) = take(&mut state.items) {
             return Poll::Ready(Some(item));
         }
         if state.closed {
@@ -82,6 +90,14 @@ impl<T> Mailbox<T> {
     /// Waits for the next value. Dropping the future loses nothing.
     pub(super) async fn next(&self) -> Option<T> {
         poll_fn(|context| self.poll(context)).await
+    }
+
+    /// Waits for the first value and leaves it for others.
+    pub(super) async fn first(&self) -> Option<T>
+    where
+        T: Clone,
+    {
+        poll_fn(|context| self.look(context, |items| items.front().cloned())).await
     }
 
     fn lock(&self) -> MutexGuard<'_, State<T>> {

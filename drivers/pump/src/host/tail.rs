@@ -90,7 +90,9 @@ mod tests {
         let tail = Tail::default();
         let (heard, lines) = channel();
         let told = move |line: &str| heard.send(line.to_owned()).unwrap();
-        let text = (0..100).map(|n| format!("line {n}\r\n")).collect::<String>();
+        let text = (0..100)
+            .map(|n| format!("line {n}\r\n"))
+            .collect::<String>();
         tail.follow(format!("{text}the end").as_bytes(), Some(Box::new(told)));
         assert_eq!(lines.iter().count(), 101);
         let kept = tail.lines();

@@ -7,11 +7,17 @@ use serde_json::json;
 use std::sync::mpsc::channel;
 
 for_each_driver! {
-    a_closed_input_lets_the_agent_finish_and_its_records_be_read,
-    an_agent_is_killed_with_its_tools_and_reaped,
-    a_client_that_is_dropped_leaves_no_process,
-    what_ignores_sigterm_is_killed_with_its_group,
-    what_an_agent_leaves_in_its_group_ends_with_it,
+    // covers: WIRE-008
+    #[test]
+    fn a_closed_input_lets_the_agent_finish_and_its_records_be_read();
+    #[test]
+    fn an_agent_is_killed_with_its_tools_and_reaped();
+    #[test]
+    fn a_client_that_is_dropped_leaves_no_process();
+    #[test]
+    fn what_ignores_sigterm_is_killed_with_its_group();
+    #[test]
+    fn what_an_agent_leaves_in_its_group_ends_with_it();
 }
 
 /// A prompt whose model starts a command that writes its process id and stays.
@@ -34,7 +40,6 @@ fn lingers<C: Client>(world: &World) -> (C, String) {
     (client, pid.trim().to_owned())
 }
 
-// covers: WIRE-008
 fn a_closed_input_lets_the_agent_finish_and_its_records_be_read<C: Client>() {
     let world = World::scripted();
     let client = C::start(agent(&world, &[]), Answers::default()).unwrap();

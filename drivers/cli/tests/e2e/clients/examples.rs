@@ -15,9 +15,20 @@ const EXAMPLES: [(&str, &str); 3] = [
     ("client_blocking", "mio/examples/host_blocking.rs"),
 ];
 
+/// The example's program. Cargo builds it along with the tests, unless it was told
+/// to build these alone.
 fn built(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_BIN_EXE_agentx")).parent().unwrap();
-    folder.join("examples").join(name)
+    let program = folder.join("examples").join(name);
+    if !program.exists() {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["build", "--quiet", "--package", "agentx", "--example", name]);
+        if folder.ends_with("release") {
+            cargo.arg("--release");
+        }
+        assert!(cargo.status().unwrap().success(), "{name} cannot be built");
+    }
+    program
 }
 
 #[test]
@@ -40,7 +51,7 @@ fn an_example_drives_the_binary_and_decides_about_its_calls() {
         let errors = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.success(), "{name}: {errors}");
         let said = String::from_utf8(output.stdout).unwrap();
-        assert_eq!(said, "it said hi\nWrite may not run here\n", "{name}");
+        assert_eq!(said, "it said hi\n|Write may not run here\n", "{name}");
         assert!(!world.work().join("file").exists());
     }
 }
@@ -56,7 +67,7 @@ fn an_example_tells_of_an_agent_that_ends() {
             .unwrap();
         let errors = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{name}: {errors}");
-        assert!(errors.contains("ended with status"), "{name}: {errors}");
+        assert!(errors.contains("Ended("), "{name}: {errors}");
         assert!(errors.contains("auth.json"), "{name}: {errors}");
     }
 }

@@ -12,15 +12,31 @@ use std::sync::mpsc::channel;
 use tokio::sync::{Barrier, Notify};
 
 for_each_driver! {
-    a_call_that_is_allowed_runs_and_one_that_is_denied_does_not,
-    a_call_runs_with_the_input_that_the_host_gives_it,
-    a_callback_that_fails_in_any_way_allows_nothing,
-    an_interrupt_takes_an_open_question_back_and_its_answer_goes_nowhere,
-    callbacks_run_side_by_side_and_hold_up_nothing,
-    a_hook_of_the_host_decides_about_calls,
-    a_server_of_the_host_serves_its_tools,
-    every_prompt_of_many_has_its_result,
-    a_call_is_answered_or_refused_in_the_agent_s_words,
+    // covers: WIRE-PERM-040, WIRE-PERM-042
+    #[test]
+    fn a_call_that_is_allowed_runs_and_one_that_is_denied_does_not();
+    // covers: WIRE-PERM-041
+    #[test]
+    fn a_call_runs_with_the_input_that_the_host_gives_it();
+    // covers: WIRE-PERM-002, WIRE-015
+    #[test]
+    fn a_callback_that_fails_in_any_way_allows_nothing();
+    // covers: WIRE-007, WIRE-010, WIRE-PERM-070
+    #[test]
+    fn an_interrupt_takes_an_open_question_back_and_its_answer_goes_nowhere();
+    #[test]
+    fn callbacks_run_side_by_side_and_hold_up_nothing();
+    // covers: DEC-31
+    #[test]
+    fn a_hook_of_the_host_decides_about_calls();
+    // covers: RT-MCPS-015
+    #[test]
+    fn a_server_of_the_host_serves_its_tools();
+    #[test]
+    fn every_prompt_of_many_has_its_result();
+    // covers: WIRE-006
+    #[test]
+    fn a_call_is_answered_or_refused_in_the_agent_s_words();
 }
 
 /// A prompt whose model runs these commands at once and says what came out.
@@ -30,7 +46,6 @@ fn commands(commands: &[&str]) -> String {
     script(&json!([{"tool_calls": calls}, {"text": "it said {results}"}]))
 }
 
-// covers: WIRE-PERM-040, WIRE-PERM-042
 fn a_call_that_is_allowed_runs_and_one_that_is_denied_does_not<C: Client>() {
     let world = World::scripted();
     let answers = Answers::deciding(|question| async move {
@@ -51,7 +66,6 @@ fn a_call_that_is_allowed_runs_and_one_that_is_denied_does_not<C: Client>() {
     assert!(!world.work().join("second").exists());
 }
 
-// covers: WIRE-PERM-041
 fn a_call_runs_with_the_input_that_the_host_gives_it<C: Client>() {
     let world = World::scripted();
     let answers = Answers::deciding(|_| async {
@@ -66,7 +80,6 @@ fn a_call_runs_with_the_input_that_the_host_gives_it<C: Client>() {
     assert!(!world.work().join("original").exists());
 }
 
-// covers: WIRE-PERM-002, WIRE-015
 fn a_callback_that_fails_in_any_way_allows_nothing<C: Client>() {
     let failing = Answers::deciding(|_| async { Err("no idea".into()) });
     let panicking = Answers::deciding(|_| async { panic!("a callback of the test") });
@@ -92,7 +105,6 @@ fn a_callback_that_fails_in_any_way_allows_nothing<C: Client>() {
     }
 }
 
-// covers: WIRE-007, WIRE-010, WIRE-PERM-070
 fn an_interrupt_takes_an_open_question_back_and_its_answer_goes_nowhere<C: Client>() {
     let world = World::scripted();
     let (asked, questions) = channel();
@@ -113,7 +125,7 @@ fn an_interrupt_takes_an_open_question_back_and_its_answer_goes_nowhere<C: Clien
     let (records, _) = client.records_until_result(&prompt);
     let denied = records.iter().any(|record| {
         matches!(record.known(), Some(Outbound::ToolResult(result))
-            if result.message.content.is_error)
+            if result.message.content[0].is_error)
     });
     assert!(denied, "{records:?}");
     // Whoever still answers is late; one that was dropped does not.
@@ -146,16 +158,13 @@ fn callbacks_run_side_by_side_and_hold_up_nothing<C: Client>() {
     questions.recv().unwrap();
     // Both are open, and calls and records go on.
     assert!(client.call(GetContextUsage {}.into()).unwrap().is_some());
-    let asks = |record: &Outbound| {
-        matches!(record, Outbound::StateChanged(state) if state.question().is_some())
-    };
+    let asks = |record: &Outbound| matches!(record, Outbound::StateChanged(state) if state.question().is_some());
     while !client.next().unwrap().unwrap().known().is_some_and(asks) {}
     release.notify_waiters();
-    assert_eq!(client.result(&prompt), "it said one\ntwo\n");
+    assert_eq!(client.result(&prompt), "it said one\n|two\n");
     assert!(client.end().success());
 }
 
-// covers: DEC-31
 fn a_hook_of_the_host_decides_about_calls<C: Client>() {
     let world = World::scripted();
     let hook = callback(|event: agentx_pump::host::HookCallback| async move {
@@ -166,7 +175,9 @@ fn a_hook_of_the_host_decides_about_calls<C: Client>() {
             "hookEventName": "PreToolUse", "permissionDecision": word,
             "permissionDecisionReason": "the hook says so"}})))
     });
-    let on = HookOn::event(HookEvent::PreToolUse).tools("Ba.h").timeout(60);
+    let on = HookOn::event(HookEvent::PreToolUse)
+        .tools("Ba.h")
+        .timeout(60);
     let answers = Answers {
         hook: Some((on, hook)),
         ..Answers::default()
@@ -181,7 +192,6 @@ fn a_hook_of_the_host_decides_about_calls<C: Client>() {
     assert!(!world.work().join("file").exists());
 }
 
-// covers: RT-MCPS-015
 fn a_server_of_the_host_serves_its_tools<C: Client>() {
     let world = World::scripted();
     let serve = callback(|message: agentx_pump::host::McpMessage| async move {
@@ -229,7 +239,6 @@ fn every_prompt_of_many_has_its_result<C: Client>() {
     assert!(client.end().success());
 }
 
-// covers: WIRE-006
 fn a_call_is_answered_or_refused_in_the_agent_s_words<C: Client>() {
     let world = World::scripted();
     let client = C::start(agent(&world, &[]), Answers::default()).unwrap();
