@@ -35,7 +35,7 @@ use std::collections::BTreeMap;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
 /// Weight of the records that nobody took yet, above which the agent is not read.
@@ -173,10 +173,7 @@ impl Engine {
             let item = match wait {
                 // A sender is held here, so that this cannot fail.
                 None => news.recv().ok(),
-                Some(wait) => match news.recv_timeout(wait) {
-                    Ok(item) => Some(item),
-                    Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-                },
+                Some(wait) => news.recv_timeout(wait).ok(),
             };
             match item {
                 Some(item) => self.take(item),
