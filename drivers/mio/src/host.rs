@@ -214,7 +214,6 @@ impl Client {
     /// Once, as the last item: [`Error::Ended`] when the agent ended although its
     /// input was open, or crashed; [`Error::Protocol`] when it wrote what is no
     /// record, whereupon it is ended.
-    #[expect(clippy::should_implement_trait, reason = "it takes a shared client")]
     pub fn next(&self) -> Option<Result<Record, Error>> {
         wait(self.0.next())
     }

@@ -57,3 +57,12 @@ pub fn start(agent: Agent, callbacks: Callbacks) -> Result<Client, Error> {
     };
     agentx_pump::host::start(agent, callbacks, Arc::new(spawn))
 }
+
+/// The code of these documents, compiled.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../../../docs/hosts.md")]
+    struct Hosts;
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+}
