@@ -1,7 +1,7 @@
 //! Has an agent work on one prompt, and decides about its calls:
 //! `cargo run -p agentx-async-std --example host_async_std -- AGENTX PROMPT`.
 
-use agentx_async_std::host::{Agent, Callbacks, CanUseTool, Decision, Failure, start};
+use agentx_async_std::host::{Agent, Callbacks, CanUseTool, Decision, Failure, block_on, start};
 use std::io::Write as _;
 
 async fn decide(question: CanUseTool) -> Result<Decision, Failure> {
@@ -12,7 +12,7 @@ async fn decide(question: CanUseTool) -> Result<Decision, Failure> {
 }
 
 fn main() -> Result<(), Failure> {
-    async_std::task::block_on(run())
+    block_on(run())
 }
 
 async fn run() -> Result<(), Failure> {

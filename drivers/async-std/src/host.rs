@@ -37,6 +37,9 @@ pub use agentx_pump::host::{
     UNWRITTEN_BYTES,
 };
 
+/// Drives a future to its end on this thread, which works for the runtime meanwhile.
+pub use async_std::task::block_on;
+
 use async_std::task;
 use std::sync::Arc;
 

@@ -85,7 +85,9 @@ impl Client for AsyncStd {
         Ok(Self { client })
     }
 
-    client!(Self, |_: &Self, future| async_std::task::block_on(future));
+    client!(Self, |_: &Self, future| agentx_async_std::host::block_on(
+        future
+    ));
 }
 
 /// The client that blocks.
