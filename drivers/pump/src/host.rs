@@ -18,6 +18,8 @@ mod process;
 mod slot;
 mod tail;
 mod task;
+#[cfg(test)]
+mod tests;
 
 pub use agent::{Agent, CALL_TIMEOUT};
 pub use agentx_core::hook::HookEvent;
