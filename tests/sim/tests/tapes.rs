@@ -49,3 +49,30 @@ fn every_situation_is_on_its_tape() {
         );
     }
 }
+
+/// A planted fault shows on the tape that is kept for what it breaks.
+#[cfg(agentx_planted)]
+#[test]
+fn planted_faults_break_the_tapes_of_their_situations() {
+    use agentx_core::plant::{Plant, Planted};
+    use agentx_sim::oracle::Oracles;
+    use agentx_sim::world;
+
+    for (situation, plant) in [
+        (Situation::TwoQuestions, Plant::Wire011),
+        (Situation::TornPromise, Plant::Dec32),
+        (Situation::LastWords, Plant::WireEof001),
+        (Situation::LateAnswer, Plant::Wire007),
+        (Situation::RefusedNow, Plant::Wire020Now),
+    ] {
+        let name = situation.name();
+        let tape = Tape::of_bytes(read(&format!("{name}.tape")).bytes);
+        let planted = Planted::of(plant);
+        let outcome = world::run_with(
+            tape,
+            |config| config.limits.planted = planted,
+            &mut Oracles::new(),
+        );
+        assert!(outcome.violation.is_some(), "{name} with {}", plant.name());
+    }
+}
