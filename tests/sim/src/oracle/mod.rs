@@ -42,10 +42,11 @@ use crate::event::{Event, Violation, Watch};
 use agentx_core::agent::{Config, Input, Output};
 use agentx_core::machine::{Machine as _, Wants};
 use agentx_core::time::Instant;
-use model::Model;
-use said::Said;
+pub(crate) use model::{LATCHES, Model, Pending, Standing};
+pub(crate) use said::Said;
 use std::ops::ControlFlow;
-use told::{Lines, Told};
+use told::Lines;
+pub(crate) use told::Told;
 
 /// What an oracle finds.
 pub(crate) type Judged = Result<(), Violation>;
@@ -108,7 +109,7 @@ pub(crate) trait Oracle {
 /// All oracles.
 #[derive(Debug, Default)]
 pub struct Oracles {
-    model: Option<Box<Model>>,
+    pub(crate) model: Option<Box<Model>>,
     lines: Lines,
     laws: laws::Laws,
     output: output::Out,
