@@ -10,6 +10,8 @@
 //! answer that finds nothing pending is late (we closed that request), a
 //! duplicate (its tool call is resolved) or an orphan.
 
+use crate::mark::{Marks, mark};
+use crate::plant::{Planted, planted};
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -75,6 +77,8 @@ pub struct Correlator<W> {
     resolved: Recent,
     admitted: Recent,
     orphans: OrphanPolicy,
+    marks: Marks,
+    planted: Planted,
 }
 
 impl<W> Correlator<W> {
@@ -88,12 +92,26 @@ impl<W> Correlator<W> {
             resolved: Recent::new(resolved_limit),
             admitted: Recent::new(resolved_limit),
             orphans,
+            marks: Marks::NONE,
+            planted: Planted::NONE,
         }
+    }
+
+    /// The same with a fault planted, if one is.
+    pub(crate) fn with(self, planted: Planted) -> Self {
+        Self { planted, ..self }
+    }
+
+    /// The requirement marks that were reached.
+    #[must_use]
+    pub const fn marks(&self) -> Marks {
+        self.marks
     }
 
     /// Registers a waiter under a fresh `id`, before its envelope is written.
     pub fn register(&mut self, id: String, tool_use_id: Option<Arc<str>>, waiter: W) -> RequestId {
         let id = RequestId(id.into());
+        mark!(self.marks, WIRE_006);
         self.pending.push_back(Pending {
             id: id.clone(),
             tool_use_id,
@@ -108,6 +126,12 @@ impl<W> Correlator<W> {
             .pending
             .iter()
             .position(|pending| pending.id.as_str() == id)?;
+        let at = if planted!(self.planted, WirePerm010) {
+            0
+        } else {
+            at
+        };
+        mark!(self.marks, WIRE_PERM_010);
         let pending = self.pending.remove(at)?;
         self.close(&pending);
         Some(pending)
@@ -115,14 +139,17 @@ impl<W> Correlator<W> {
 
     /// Takes the waiter of a request that needs no answer any more (WIRE-007).
     pub fn abort(&mut self, id: &RequestId) -> Option<Pending<W>> {
-        self.resolve(id.as_str())
+        let is_it = |pending: &Pending<W>| pending.id == *id;
+        let pending = self.pending.remove(self.pending.iter().position(is_it)?)?;
+        self.abandon(&pending);
+        Some(pending)
     }
 
     /// Takes every waiter, in registration order (WIRE-008, WIRE-011).
     pub fn abort_all(&mut self) -> Vec<Pending<W>> {
         let all: Vec<_> = self.pending.drain(..).collect();
         for pending in &all {
-            self.close(pending);
+            self.abandon(pending);
         }
         all
     }
@@ -130,18 +157,26 @@ impl<W> Correlator<W> {
     /// Judges a success answer that matched nothing, by its payload's `toolUseID`.
     pub fn unmatched(&mut self, id: &str, tool_use_id: Option<&str>) -> Unmatched {
         if self.closed.contains(id) {
+            mark!(self.marks, WIRE_007);
             return Unmatched::Late;
         }
-        match tool_use_id {
+        let it_is = match tool_use_id {
             Some(tool) if self.resolved.contains(tool) => Unmatched::Duplicate,
             Some(tool)
                 if self.orphans == OrphanPolicy::AdmitOnce && !self.admitted.contains(tool) =>
             {
-                self.admitted.insert(tool.into());
+                mark!(self.marks, WIRE_PERM_072);
+                if !planted!(self.planted, WirePerm072) {
+                    self.admitted.insert(tool.into());
+                }
                 Unmatched::Admitted
             }
             _ => Unmatched::Orphan,
+        };
+        if it_is == Unmatched::Duplicate {
+            mark!(self.marks, WIRE_PERM_071);
         }
+        it_is
     }
 
     /// The waiters, in registration order.
@@ -158,8 +193,22 @@ impl<W> Correlator<W> {
     fn close(&mut self, pending: &Pending<W>) {
         self.closed.insert(pending.id.0.clone());
         if let Some(tool) = &pending.tool_use_id {
+            if planted!(self.planted, WirePerm071) {
+                self.resolved.insert(pending.id.shared());
+                return;
+            }
             self.resolved.insert(tool.clone());
         }
+    }
+
+    /// Closes what nobody waits for any more; its call is resolved all the same.
+    fn abandon(&mut self, pending: &Pending<W>) {
+        if planted!(self.planted, WirePerm070) {
+            self.closed.insert(pending.id.0.clone());
+            return;
+        }
+        mark!(self.marks, WIRE_PERM_070);
+        self.close(pending);
     }
 }
 

@@ -4,6 +4,7 @@
 //! them tiny, so that each is reached; an embedder may lower them. The relations
 //! between them are in [`Limits::check`].
 
+use crate::plant::Planted;
 use core::time::Duration;
 
 /// The ceilings of one session. Sizes are in bytes unless the name says
@@ -173,6 +174,10 @@ pub struct Limits {
 
     /// Attachment uploads.
     pub upload: UploadLimits,
+    /// A fault that is put in on purpose; no limit, but on the road of the limits
+    /// to every part of a session.
+    #[cfg(agentx_planted)]
+    pub planted: Planted,
 }
 
 /// The ceilings of attachment uploads, as `input_capabilities` advertises them
@@ -223,6 +228,14 @@ pub struct UploadLimits {
 const RECORD_LEVELS: usize = 5;
 
 impl Limits {
+    /// The fault that is planted, if one is.
+    pub(crate) const fn planted(&self) -> Planted {
+        #[cfg(agentx_planted)]
+        return self.planted;
+        #[cfg(not(agentx_planted))]
+        Planted::NONE
+    }
+
     /// The ceilings of the specification.
     pub const DEFAULT: Self = Self {
         record_bytes: 67_108_864,
@@ -289,6 +302,8 @@ impl Limits {
         suggestion_chars: 500,
         suggestion_timeout: Duration::from_secs(5),
         upload: UploadLimits::DEFAULT,
+        #[cfg(agentx_planted)]
+        planted: Planted::NONE,
     };
 
     /// Whether the ceilings fit one another: a record that one of them lets

@@ -14,6 +14,8 @@ use crate::frame::{FrameError, Framer, Line};
 use crate::guard::Guard;
 use crate::json::{RawJson, Reason, ScanLimits, Scanner, Value, Writer, without_unpaired};
 use crate::limits::Limits;
+use crate::mark::{Marks, mark};
+use crate::plant::{Planted, planted};
 use crate::schema::inbound::{self, Inbound, ParseContext};
 use alloc::collections::VecDeque;
 use alloc::string::String;
@@ -122,6 +124,8 @@ pub struct Link {
     waiting: usize,
     /// Whether a record had unpaired surrogates, until that is told.
     repaired: bool,
+    marks: Marks,
+    planted: Planted,
 }
 
 impl Link {
@@ -139,6 +143,8 @@ impl Link {
             fifo: VecDeque::new(),
             waiting: 0,
             repaired: false,
+            marks: Marks::NONE,
+            planted: limits.planted(),
         }
     }
 
@@ -146,6 +152,12 @@ impl Link {
     #[must_use]
     pub fn for_reference(self, reference: bool) -> Self {
         Self { reference, ..self }
+    }
+
+    /// The requirement marks that were reached.
+    #[must_use]
+    pub const fn marks(&self) -> Marks {
+        self.marks
     }
 
     // ---- in -------------------------------------------------------------------------
@@ -166,7 +178,7 @@ impl Link {
             guard,
             reference: self.reference,
         };
-        let read = read(&mut self.scanner, line, &context);
+        let read = read(&mut self.scanner, line, &context, &mut self.marks);
         self.repaired |= matches!(read, Ok((_, true)));
         Some(read.map(|(record, _)| record))
     }
@@ -174,13 +186,14 @@ impl Link {
     /// The record that the end of the input completes, if any (WIRE-EOF-001).
     pub fn end(&mut self, guard: &Guard, limits: &Limits) -> Option<Result<Inbound, Fault>> {
         let line = self.framer.end()?;
+        mark!(self.marks, WIRE_EOF_001);
         let context = ParseContext {
             session_id: &self.session_id,
             limits,
             guard,
             reference: self.reference,
         };
-        let read = read(&mut self.scanner, line, &context);
+        let read = read(&mut self.scanner, line, &context, &mut self.marks);
         self.repaired |= matches!(read, Ok((_, true)));
         Some(read.map(|(record, _)| record))
     }
@@ -250,15 +263,27 @@ impl Link {
         bytes.push(b'\n');
         // Before it may be cut, which would make two halves of a credential.
         if guard.check(&bytes).is_err() {
+            let half = bytes.get(..bytes.len() / 2).unwrap_or_default();
+            if planted!(self.planted, Wire013) && guard.check(half).is_ok() {
+                self.put(bytes);
+                return Ok(());
+            }
+            mark!(self.marks, WIRE_013);
             self.latch();
             return Err(Refused::Credential);
         }
         if bytes.len() > limit {
+            mark!(self.marks, DEC_34);
             return Err(Refused::TooLong);
         }
+        mark!(self.marks, WIRE_003);
+        self.put(bytes);
+        Ok(())
+    }
+
+    fn put(&mut self, bytes: Vec<u8>) {
         self.waiting = self.waiting.saturating_add(bytes.len());
         self.fifo.push_back(bytes);
-        Ok(())
     }
 
     /// What may leave now, in order.
@@ -337,6 +362,7 @@ fn read(
     scanner: &mut Scanner,
     line: Result<Line<'_>, FrameError<'_>>,
     context: &ParseContext<'_>,
+    marks: &mut Marks,
 ) -> Result<(Inbound, bool), Fault> {
     let Line { number, bytes, .. } =
         line.map_err(|error| Fault::new(error.line, error.byte, error.reason, error.source))?;
@@ -345,15 +371,25 @@ fn read(
         max_depth: context.limits.depth,
         node_depth: context.limits.node_depth,
     };
-    let value = scanner
-        .scan(bytes, &depths)
-        .map_err(|error| fault(error.at, error.reason.as_str()))?;
+    let value = match scanner.scan(bytes, &depths) {
+        Ok(value) => value,
+        Err(error) => {
+            if error.reason == Reason::DuplicateName {
+                if planted!(context.limits.planted(), Wire014) {
+                    return Ok((Inbound::KeepAlive, false));
+                }
+                mark!(marks, WIRE_014);
+            }
+            return Err(fault(error.at, error.reason.as_str()));
+        }
+    };
     let parse = |value: Value<'_>| {
         inbound::parse(value, context, bytes.len()).map_err(|error| fault(error.at, error.reason))
     };
     if !context.reference || !value.has_unpaired_surrogate() {
         return parse(value).map(|record| (record, false));
     }
+    mark!(marks, DEC_04);
     // Existing hosts send such escapes. Names that differ in nothing else are
     // the same name then, which the second look tells.
     let repaired = without_unpaired(&String::from_utf8_lossy(bytes));

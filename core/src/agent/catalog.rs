@@ -2,6 +2,7 @@
 
 use super::AgentSession;
 use crate::json::RawJson;
+use crate::mark::mark;
 use crate::schema::declare::Json;
 use crate::schema::outbound::{ApiKeySource, ControlResponse, Outbound, SystemInit};
 use crate::schema::payload::{InitializeApplied, McpStatusPayload};
@@ -17,6 +18,7 @@ impl AgentSession {
     /// turn in the profile `reference` (DEC-39). Its guard knows the routing
     /// values too.
     pub(super) fn send_init(&mut self) {
+        mark!(self.marks, WIRE_023);
         self.offer_mcp_tools();
         let provider = &self.config.provider;
         let reference = self.config.profile.reference();

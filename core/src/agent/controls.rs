@@ -3,6 +3,8 @@
 use super::{AgentSession, Event, Handshake, Output};
 use crate::correlate::Unmatched;
 use crate::json::RawJson;
+use crate::mark::mark;
+use crate::plant::planted;
 use crate::schema::inbound::{self, ControlRequest, Operation, ResponseBody};
 use crate::schema::outbound::{Answer, ControlResponse, Outbound};
 use alloc::format;
@@ -19,7 +21,10 @@ impl AgentSession {
         let ControlRequest { id, operation } = request;
         let operation = match operation {
             Ok(operation) => operation,
-            Err(error) => return self.refuse(&id, error),
+            Err(error) => {
+                mark!(self.marks, DEC_07);
+                return self.refuse(&id, error);
+            }
         };
         if let Operation::Initialize { extra_fields } = operation {
             return self.initialize(&id, extra_fields);
@@ -43,7 +48,10 @@ impl AgentSession {
                 let payload = self.mcp_status();
                 self.answer(&id, Some(payload));
             }
-            Operation::SetModel => self.refuse(&id, SET_MODEL.to_string()),
+            Operation::SetModel => {
+                mark!(self.marks, WIRE_025);
+                self.refuse(&id, SET_MODEL.to_string());
+            }
             Operation::SetPermissionMode => self.refuse(&id, SET_PERMISSION_MODE.to_string()),
             Operation::SetMaxThinkingTokens => self.refuse(&id, SET_THINKING.to_string()),
             Operation::Initialize { .. } | Operation::Shared(_) | Operation::Other(_) => {
@@ -58,18 +66,21 @@ impl AgentSession {
             return self.already_initialized(id);
         }
         if extra_fields {
+            mark!(self.marks, DEC_38);
             self.handshake = Handshake::Rejected;
             return self.refuse(
                 id,
                 "initialize does not accept operation fields".to_string(),
             );
         }
+        mark!(self.marks, WIRE_024);
         self.handshake = Handshake::Done;
         self.send_initialize_answer(id);
     }
 
     /// Refuses a second `initialize`, and tells what is open (DEC-19).
     pub(super) fn already_initialized(&mut self, id: &str) {
+        mark!(self.marks, DEC_19);
         let pending = self.open_questions();
         let error = "already initialized".to_string();
         let mut response = ControlResponse::error(id.into(), error);
@@ -102,11 +113,21 @@ impl AgentSession {
     pub(super) fn control_response(&mut self, response: inbound::ControlResponse) {
         if let Some(uuid) = &response.uuid {
             // Every response closes its lifecycle, late and orphaned ones too (WIRE-PERM-073).
+            mark!(self.marks, WIRE_PERM_073);
             let event = Event::CommandClosed { uuid: uuid.clone() };
             self.out.push_back(Output::Event(event));
         }
         match self.waiters.resolve(&response.id) {
-            Some(pending) => self.resolve(pending, response),
+            Some(pending) => {
+                if planted!(self.planted, Wire006)
+                    && matches!(response.body, ResponseBody::Error { .. })
+                {
+                    let again = pending.clone();
+                    let id = again.id.as_str().to_string();
+                    self.waiters.register(id, again.tool_use_id, again.waiter);
+                }
+                self.resolve(pending, response);
+            }
             None => self.unmatched(response),
         }
     }
@@ -128,6 +149,7 @@ impl AgentSession {
                 self.warn("a control response matches no open request and was ignored");
             }
             Unmatched::Admitted => {
+                mark!(self.marks, DEC_49);
                 if let (Some(tool_use_id), Some(payload)) = (tool_use_id, payload) {
                     self.out.push_back(Output::Event(Event::OrphanAnswer {
                         tool_use_id,

@@ -4,6 +4,8 @@ use super::records::Asked;
 use super::{AgentSession, Diagnostic, Event, Output, Severity, Stage, TurnReport, records};
 use crate::effect::Kind;
 use crate::link::Fault;
+use crate::mark::mark;
+use crate::plant::planted;
 use crate::schema::outbound::{Outbound, SessionState};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -42,9 +44,18 @@ impl AgentSession {
     /// the turn settles (WIRE-010, WIRE-011, hard-interrupt order). Queued
     /// prompts stay (DEC-15).
     pub(super) fn interrupt_turn(&mut self, ack: Option<&str>) {
+        let idle = planted!(self.planted, Wire010Idle) && self.turn.is_none();
+        let late = planted!(self.planted, Wire010);
+        let early = planted!(self.planted, Wire011);
+        if early && let Some(id) = ack {
+            Self::answer(self, id, None);
+        }
         self.withdraw_questions();
         let suggesting = self.drop_suggestion();
-        if let Some(id) = ack {
+        if !(early || late || idle)
+            && let Some(id) = ack
+        {
+            mark!(self.marks, WIRE_010);
             self.answer(id, None);
         }
         self.back_to_running();
@@ -53,6 +64,9 @@ impl AgentSession {
             self.stop_hooks(false);
         }
         self.cancel_turn(None);
+        if late && let Some(id) = ack {
+            Self::answer(self, id, None);
+        }
         if suggesting {
             self.after_result();
         }
@@ -60,6 +74,7 @@ impl AgentSession {
 
     /// Ends everything because the input cannot be read on (DEC-10).
     pub(super) fn fatal_input(&mut self, fault: Fault) {
+        mark!(self.marks, WIRE_001);
         self.settle_everything(1, Some(fault));
     }
 
@@ -121,6 +136,9 @@ impl AgentSession {
     /// What follows the last result of a session that closes.
     pub(super) fn finish_closing(&mut self) {
         while let Some(prompt) = self.queue.pop() {
+            if planted!(self.planted, Dec10) {
+                continue;
+            }
             let text = NEVER_RAN;
             let result = records::never_ran(&self.config.provider, text, prompt);
             self.send(&Outbound::Result(result));
@@ -131,6 +149,7 @@ impl AgentSession {
         }
         self.set_state(SessionState::Idle);
         if let Some(fault) = self.fault.take() {
+            mark!(self.marks, DEC_10);
             self.tell_fault(&fault);
         }
     }
@@ -152,6 +171,7 @@ impl AgentSession {
         if matches!(self.stage, Stage::Latched | Stage::Exited) {
             return;
         }
+        mark!(self.marks, WIRE_015);
         self.stage = Stage::Latched;
         self.link.latch();
         let text = format!("{text}; the session ends");
@@ -206,6 +226,7 @@ impl AgentSession {
                     return;
                 }
             }
+            mark!(self.marks, DEC_20);
             self.stage = Stage::Exited;
             self.out.push_back(Output::Exit(status));
         }

@@ -20,6 +20,8 @@ use crate::hook::{
     Combined, Decision, Gather, Hook, HookEvent, HookFault, HookOutput, HookReport, HookRequest,
 };
 use crate::json::{RawJson, Writer};
+use crate::mark::mark;
+use crate::plant::planted;
 use crate::race::RaceEvent;
 use crate::schema::outbound::{HookIdentity, HookOutcome, HookStarted, Outbound};
 use crate::tool::{ToolCall, ToolContent, ToolOutcome};
@@ -360,7 +362,11 @@ impl AgentSession {
         mut said: Result<HookOutput, HookFault>,
         report: &HookReport,
     ) {
-        let passes = run.failure_passes && run.event == HookEvent::PreToolUse;
+        let passes = run.failure_passes && run.event == HookEvent::PreToolUse
+            || planted!(self.planted, WirePerm002);
+        if said.is_err() {
+            mark!(self.marks, DEC_33);
+        }
         // The end of the input is what ends a session, and its hosts know that.
         let expected = run.event == HookEvent::SessionEnd
             && matches!(run.by, By::Nobody)

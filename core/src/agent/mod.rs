@@ -57,6 +57,8 @@ use crate::hook::HookEvent;
 use crate::ids::IdGen;
 use crate::link::{Fault, Link, Outgoing, Record, Refused};
 use crate::machine::{Machine, Misuse, Wants};
+use crate::mark::{Marks, mark};
+use crate::plant::{Planted, planted};
 use crate::policy::Policy;
 use crate::schema::inbound::Inbound;
 use crate::schema::outbound::{Outbound, SessionState};
@@ -127,6 +129,8 @@ pub struct AgentSession {
     books: ExitBooks,
     unsent: usize,
     out: VecDeque<Output>,
+    marks: Marks,
+    planted: Planted,
 }
 
 /// How far `initialize` got (DEC-19, DEC-38).
@@ -207,15 +211,16 @@ impl AgentSession {
             link: Link::new(limits, session_id.clone(), config.vet_records)
                 .for_reference(config.profile.is_reference()),
             effects: Effects::default(),
-            waiters: Correlator::new(limits.resolved_tool_uses, config.orphans),
+            waiters: Correlator::new(limits.resolved_tool_uses, config.orphans)
+                .with(limits.planted()),
             questions: BTreeMap::new(),
             hooks: HookBook::default(),
             mcp: McpBook::default(),
-            agent_loop: AgentLoop::new(loop_config, loop_ids),
+            agent_loop: AgentLoop::new(loop_config, loop_ids).with(limits.planted()),
             policy: Policy::new(config.permission_mode, config.cwd.clone())
                 .with(&config.directories, &config.settings),
             environment: Arc::default(),
-            queue: Queue::default(),
+            queue: Queue::with(limits.planted()),
             seen: Recent::new(limits.seen_prompts),
             context_uuids: VecDeque::new(),
             turn: None,
@@ -234,6 +239,8 @@ impl AgentSession {
             books: ExitBooks::default(),
             unsent: 0,
             out: VecDeque::new(),
+            marks: Marks::NONE,
+            planted: limits.planted(),
             config,
             session_id,
             now,
@@ -282,6 +289,13 @@ impl AgentSession {
     #[must_use]
     pub fn pending_requests(&self) -> usize {
         self.waiters.iter().count()
+    }
+
+    /// The requirement marks that were reached, here and in what it is made of.
+    #[must_use]
+    pub const fn marks(&self) -> Marks {
+        let parts = self.link.marks().union(self.waiters.marks());
+        self.marks.union(parts)
     }
 
     /// Whether this effect waits for its settlement.
@@ -351,6 +365,13 @@ impl AgentSession {
 
     fn transmit(&mut self, record: Record) {
         self.unsent = self.unsent.saturating_add(record.as_bytes().len());
+        if planted!(self.planted, Wire003)
+            && record
+                .as_bytes()
+                .starts_with(b"{\"type\":\"control_request\"")
+        {
+            return self.out.push_front(Output::Transmit(record));
+        }
         self.out.push_back(Output::Transmit(record));
     }
 
@@ -451,6 +472,10 @@ impl AgentSession {
                 }
                 self.drain_link();
             }
+            Answer::Vetted(Verdict::Failed) if planted!(self.planted, Wire015) => {
+                drop(self.link.vetted());
+                self.drain_link();
+            }
             Answer::Vetted(Verdict::Failed) => {
                 self.latch("a record was refused by its validator");
             }
@@ -483,6 +508,9 @@ impl AgentSession {
     }
 
     fn end_of_input(&mut self) {
+        if planted!(self.planted, WireEof001) {
+            Self::close_requests(self);
+        }
         // The tail is a record like any other before the end is declared (WIRE-EOF-001).
         let (guard, limits) = (&self.config.credentials, &self.config.limits);
         if let Some(read) = self.link.end(guard, limits) {
@@ -491,6 +519,12 @@ impl AgentSession {
         if matches!(self.stage, Stage::Open) {
             self.give_up_initialize();
             self.stage = Stage::Ended;
+            if self.is_busy() || !self.queue.is_empty() {
+                mark!(self.marks, DEC_14);
+            }
+            if planted!(self.planted, Dec14) {
+                while self.queue.pop().is_some() {}
+            }
             self.close_requests();
             self.close_servers();
             self.abort_suggestion();
@@ -528,7 +562,10 @@ impl AgentSession {
             Input::Progress(id, progress) => self.progress(id, progress)?,
             Input::Done(id, answer) => self.done(id, answer)?,
             Input::Sent(bytes) => self.unsent = self.unsent.saturating_sub(bytes),
-            Input::WriteFailed => self.latch("stdout cannot be written"),
+            Input::WriteFailed => {
+                mark!(self.marks, DEC_11);
+                self.latch("stdout cannot be written");
+            }
         }
         Ok(())
     }

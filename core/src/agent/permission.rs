@@ -13,6 +13,8 @@ use crate::agent_loop::LoopInput;
 use crate::effect::Request;
 use crate::hook::{Combined, Decision, HookEvent};
 use crate::json::RawJson;
+use crate::mark::mark;
+use crate::plant::planted;
 use crate::policy::{Judgement, Question, string_member};
 use crate::schema::outbound::PermissionDenial;
 use crate::schema::permission::{
@@ -122,6 +124,7 @@ impl AgentSession {
         };
         let hooks = self.hooks_of(HookEvent::PermissionRequest, Some(&call.name));
         if let Err(reason) = self.may_ask(!hooks.is_empty()) {
+            mark!(self.marks, DEC_31);
             return Some(self.deny(place, &call, reason));
         }
         self.ask_about(place, &call, rewritten, question);
@@ -193,6 +196,7 @@ impl AgentSession {
     pub(super) fn apply_updates(&mut self, updates: &[PermissionUpdate]) {
         let before = self.policy.mode();
         for update in updates {
+            mark!(self.marks, WIRE_PERM_030);
             self.policy.apply(update);
         }
         self.tell_mode(before);
@@ -204,7 +208,9 @@ impl AgentSession {
         }
         let stored: Vec<_> = updates
             .iter()
-            .filter(|update| update.destination().is_persisted())
+            .filter(|update| {
+                update.destination().is_persisted() || planted!(self.planted, WirePerm030)
+            })
             .cloned()
             .collect();
         if !stored.is_empty() {

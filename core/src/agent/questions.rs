@@ -16,6 +16,8 @@ use crate::correlate::RequestId;
 use crate::effect::{EffectId, Reply};
 use crate::hook::{Combined, Decision, HookEvent};
 use crate::json::{RawJson, Writer};
+use crate::mark::mark;
+use crate::plant::planted;
 use crate::race::{Race, RaceEvent, Ruling};
 use crate::schema::inbound::{ControlResponse, ResponseBody};
 use crate::schema::outbound::{
@@ -74,7 +76,7 @@ impl AgentSession {
         let question = Question {
             subject,
             call: call.clone(),
-            race: Race::new(host, hooks.len()),
+            race: Race::new(host && !planted!(self.planted, WirePerm001), hooks.len()),
             request,
         };
         self.questions.insert(group, question);
@@ -91,6 +93,12 @@ impl AgentSession {
     fn ask_host(&mut self, question: u64, request: CanUseTool) -> RequestId {
         let asked = HostRequest::CanUseTool(request.clone());
         let id = self.register_request(asked.clone(), Purpose::Question(question), None);
+        mark!(self.marks, WIRE_PERM_020);
+        mark!(self.marks, WIRE_PERM_023);
+        let early = planted!(self.planted, WirePerm023);
+        if early {
+            self.send_request(&id, asked.clone());
+        }
         self.state = SessionState::RequiresAction;
         self.tell_state(StateChanged::requires_action(RequiresAction {
             request_id: id.shared(),
@@ -99,7 +107,9 @@ impl AgentSession {
             description: request.description.clone().unwrap_or_default(),
             input: request.input,
         }));
-        self.send_request(&id, asked);
+        if !early {
+            self.send_request(&id, asked);
+        }
         id
     }
 
@@ -112,6 +122,10 @@ impl AgentSession {
         question: (Option<String>, Option<String>),
     ) {
         let (decision_reason, blocked_path) = question;
+        mark!(self.marks, WIRE_PERM_003);
+        if decision_reason.is_some() {
+            mark!(self.marks, WIRE_PERM_022);
+        }
         let description = self
             .agent_loop
             .tool(&call.name)
@@ -136,6 +150,7 @@ impl AgentSession {
             effect,
             host: host.clone(),
         };
+        mark!(self.marks, WIRE_PERM_080);
         let host = self.safe(&host);
         let mut input = Writer::new();
         input.begin_object();
@@ -184,11 +199,26 @@ impl AgentSession {
     /// The host's answer to a question.
     pub(super) fn question_answered(&mut self, group: u64, response: ControlResponse) {
         let answer = match response.body {
-            ResponseBody::Success { payload, .. } => self
-                .read_answer(payload.as_ref())
-                .map_err(|fault| fault.to_string()),
+            ResponseBody::Success { payload, .. } => {
+                let answer = self.read_answer(payload.as_ref());
+                if answer == Err(AnswerFault::Missing("updatedInput")) {
+                    mark!(self.marks, WIRE_PERM_040);
+                }
+                answer.map_err(|fault| {
+                    mark!(self.marks, WIRE_PERM_051);
+                    fault.to_string()
+                })
+            }
+            ResponseBody::Error { .. } if planted!(self.planted, WirePerm002Host) => {
+                let allow = RawJson::parse(r#"{"behavior":"allow","updatedInput":{}}"#).ok();
+                self.read_answer(allow.as_ref())
+                    .map_err(|fault| fault.to_string())
+            }
             ResponseBody::Error { message, .. } => Err(message),
-            ResponseBody::Invalid { reason } => Err(reason),
+            ResponseBody::Invalid { reason } => {
+                mark!(self.marks, WIRE_009);
+                Err(reason)
+            }
         };
         let event = match answer {
             Ok(PermissionAnswer::Allow(allow)) => RaceEvent::HostAllows(allow),
@@ -199,7 +229,7 @@ impl AgentSession {
     }
 
     fn read_answer(&self, payload: Option<&RawJson>) -> Result<PermissionAnswer, AnswerFault> {
-        if self.config.profile.is_reference() {
+        if self.config.profile.is_reference() || planted!(self.planted, WirePerm040) {
             PermissionAnswer::parse_reference(payload)
         } else {
             PermissionAnswer::parse(payload)
@@ -218,16 +248,22 @@ impl AgentSession {
         let Some(question) = self.questions.remove(&group) else {
             return;
         };
+        mark!(self.marks, WIRE_PERM_060);
         self.dismiss_hooks(group);
         if let Some(id) = &question.request
-            && self.waiters.abort(id).is_some()
+            && (self.waiters.abort(id).is_some() || planted!(self.planted, WirePerm001Cancel))
         {
+            mark!(self.marks, WIRE_PERM_001);
             self.send(&records::cancel_request(id.as_str()));
         }
         match ruling {
             Ruling::HostAllows(allow) => self.host_allows(question, &allow),
             Ruling::HostDenies(deny) => self.host_denies(question, deny),
-            Ruling::HostFailed(why) => self.refuse_question(question, format!("{FAILED} {why}")),
+            Ruling::HostFailed(_) if planted!(self.planted, WirePerm060) => self.back_to_running(),
+            Ruling::HostFailed(why) => {
+                mark!(self.marks, WIRE_PERM_002);
+                self.refuse_question(question, format!("{FAILED} {why}"));
+            }
             Ruling::Hooks(said) => self.hooks_rule(question, said),
             Ruling::Nobody => self.refuse_question(question, NOBODY.to_string()),
             Ruling::Aborted => self.back_to_running(),
@@ -238,16 +274,21 @@ impl AgentSession {
 
     fn host_allows(&mut self, question: Question, allow: &Allow) {
         if allow.updates_dropped() {
+            mark!(self.marks, WIRE_PERM_044);
             self.warn(
                 "updatedPermissions of a permission answer are invalid; none of them was applied",
             );
         }
         self.apply_updates(allow.updates());
+        if allow.updated_input().is_none() {
+            mark!(self.marks, WIRE_PERM_041);
+        }
         self.back_to_running();
         self.answer_subject(question.subject, Some(allow.updated_input().cloned()));
     }
 
     fn host_denies(&mut self, question: Question, deny: Deny) {
+        mark!(self.marks, WIRE_PERM_042);
         if deny.interrupt {
             self.deny_and_interrupt(question, deny.message);
         } else {
@@ -336,6 +377,7 @@ impl AgentSession {
     fn answer_subject(&mut self, subject: Subject, allowed: Option<Option<RawJson>>) {
         match (subject, allowed) {
             (Subject::Network { effect, host }, allowed) => {
+                mark!(self.marks, WIRE_PERM_004);
                 let allowed = allowed.is_some();
                 let reply = Reply::Network { host, allowed };
                 self.out.push_back(Output::Reply(effect, reply));

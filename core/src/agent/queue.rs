@@ -1,6 +1,7 @@
 //! Prompts that wait for their turn (WIRE-020, DEC-15, DEC-45).
 
 use crate::limits::Limits;
+use crate::plant::{Planted, planted};
 use crate::schema::inbound::UserRecord;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
@@ -46,14 +47,25 @@ impl core::fmt::Display for Full {
 pub(crate) struct Queue {
     prompts: VecDeque<Prompt>,
     weight: usize,
+    planted: Planted,
 }
 
 impl Queue {
+    /// An empty queue, with a fault planted if one is.
+    pub(crate) fn with(planted: Planted) -> Self {
+        Self {
+            planted,
+            ..Self::default()
+        }
+    }
+
     /// Whether a prompt of this weight may be admitted; the running one does not count.
     pub(crate) fn admits(&self, weight: usize, limits: &Limits) -> Result<(), Full> {
         if weight > limits.queue_bytes {
             Err(Full::TooHeavy(limits.queue_bytes))
-        } else if self.prompts.len() >= limits.queue_records {
+        } else if self.prompts.len() >= limits.queue_records
+            && !(planted!(self.planted, Wire020) && self.prompts.len() == limits.queue_records)
+        {
             Err(Full::Records(limits.queue_records))
         } else if self.weight.saturating_add(weight) > limits.queue_bytes {
             Err(Full::Weight(limits.queue_bytes))
@@ -65,7 +77,9 @@ impl Queue {
     /// Puts a prompt behind those of its priority.
     pub(crate) fn push(&mut self, prompt: Prompt) {
         self.weight = self.weight.saturating_add(prompt.record.weight);
-        let before = |waiting: &&Prompt| waiting.record.priority <= prompt.record.priority;
+        let in_order = planted!(self.planted, Dec15);
+        let before =
+            |waiting: &&Prompt| in_order || waiting.record.priority <= prompt.record.priority;
         let at = self.prompts.iter().take_while(before).count();
         self.prompts.insert(at, prompt);
     }

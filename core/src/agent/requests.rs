@@ -10,6 +10,8 @@
 use super::{AgentSession, records};
 use crate::correlate::{Pending, RequestId};
 use crate::json::RawJson;
+use crate::mark::mark;
+use crate::plant::planted;
 use crate::schema::inbound::ControlResponse;
 use crate::schema::outbound::{self, ControlRequest, HostRequest, Outbound};
 use crate::time::Instant;
@@ -120,7 +122,17 @@ impl AgentSession {
 
     /// The host's answer to the request that it selected.
     pub(super) fn resolve(&mut self, pending: Pending<Waiter>, response: ControlResponse) {
+        if planted!(self.planted, Dec50) {
+            let (purpose, again) = (pending.waiter.purpose.clone(), response.clone());
+            self.resolved(pending, response);
+            return self.echo_response(&purpose, &again);
+        }
         self.echo_response(&pending.waiter.purpose, &response);
+        self.resolved(pending, response);
+    }
+
+    /// What follows from an answer.
+    fn resolved(&mut self, pending: Pending<Waiter>, response: ControlResponse) {
         match pending.waiter.purpose {
             Purpose::Question(group) => self.question_answered(group, response),
             Purpose::Mcp {
@@ -158,6 +170,7 @@ impl AgentSession {
         } else {
             echo
         };
+        mark!(self.marks, DEC_50);
         self.send(&Outbound::ControlResponse(echo));
     }
 
@@ -187,6 +200,7 @@ impl AgentSession {
             let Some(pending) = self.waiters.abort(&id) else {
                 continue;
             };
+            mark!(self.marks, DEC_48);
             self.send(&records::cancel_request(id.as_str()));
             self.close_request(pending, Closing::Late);
         }
@@ -200,9 +214,17 @@ impl AgentSession {
     pub(super) fn withdraw_requests(&mut self, everything: bool) {
         let open = self.waiters.iter();
         let open = open.filter(|pending| everything || pending.waiter.purpose.is_of_turn());
-        let open: Vec<RequestId> = open.map(|pending| pending.id.clone()).collect();
+        let mut open: Vec<RequestId> = open.map(|pending| pending.id.clone()).collect();
+        if planted!(self.planted, Dec37) {
+            open.reverse();
+        }
         for id in open {
+            if planted!(self.planted, Wire007) {
+                self.send(&records::cancel_request(id.as_str()));
+                continue;
+            }
             if let Some(pending) = self.waiters.abort(&id) {
+                mark!(self.marks, WIRE_011);
                 self.send(&records::cancel_request(pending.id.as_str()));
                 self.server_withdrawn(&pending.waiter.purpose);
             }
@@ -213,7 +235,11 @@ impl AgentSession {
     /// (WIRE-008, DEC-37).
     pub(super) fn close_requests(&mut self) {
         for pending in self.waiters.abort_all() {
+            mark!(self.marks, WIRE_008);
             self.close_request(pending, Closing::Eof);
+            if planted!(self.planted, Wire008) {
+                break;
+            }
         }
     }
 
@@ -222,6 +248,7 @@ impl AgentSession {
             Closing::Late => "no answer came in time.",
             Closing::Eof => "the permission stream closed before an answer came.",
         };
+        mark!(self.marks, DEC_37);
         match pending.waiter.purpose {
             Purpose::Question(group) => self.question_failed(group, text.to_string()),
             // Its client has a time of its own, and is told of the end.

@@ -14,7 +14,9 @@ use super::turns::CANCELLED;
 use super::{AgentSession, Stage};
 use crate::agent_loop::{Kept, LoopInput, TurnEnd};
 use crate::effect::{EffectId, Request, Verdict};
+use crate::mark::mark;
 use crate::model::{Message, ModelRequest, ToolResult};
+use crate::plant::planted;
 use crate::store::{
     self, AnswerEntry, ContextEntry, Entry, NoticeEntry, PromptEntry, ResultEntry, TurnEntry,
 };
@@ -151,10 +153,19 @@ impl AgentSession {
         };
         // A closed output shows no result that could wait, and after a failure
         // nothing else begins.
-        if journal.has_stored(turn.barrier) || journal.has_failed() || self.stage == Stage::Latched
+        let early = match &held {
+            Held::End(_) => planted!(self.planted, Dec32),
+            Held::Run { .. } => planted!(self.planted, Dec32Tool),
+            Held::Request(_) => false,
+        };
+        if journal.has_stored(turn.barrier)
+            || journal.has_failed()
+            || self.stage == Stage::Latched
+            || early
         {
             return self.release(held);
         }
+        mark!(self.marks, DEC_32);
         turn.held.push_back((turn.barrier, held));
         None
     }

@@ -20,6 +20,8 @@ use super::records::{self, one_line};
 use crate::agent_loop::LoopInput;
 use crate::effect::{EffectId, Request};
 use crate::machine::Misuse;
+use crate::mark::mark;
+use crate::plant::planted;
 use crate::schema::outbound::{TaskStatus, TaskType};
 use crate::store::{Entry, TaskEntry};
 use crate::text::cut;
@@ -315,7 +317,9 @@ impl AgentSession {
             text.push_str("; output: ");
             text.push_str(&output_file);
         }
-        self.feed_loop(LoopInput::TaskBegan);
+        if !planted!(self.planted, Wire004Tasks) {
+            self.feed_loop(LoopInput::TaskBegan);
+        }
         let outcome = ToolOutcome::text(text);
         self.feed_loop(LoopInput::Settle { place, outcome });
         Ok(())
@@ -417,6 +421,9 @@ impl AgentSession {
     pub(super) fn tell_progress(&mut self) {
         let (now, every) = (self.now, self.config.limits.progress_every);
         let wanted = self.progress_is_wanted();
+        if !wanted {
+            mark!(self.marks, DEC_36);
+        }
         let partial = wanted && self.config.include_partial_messages;
         let calls = match &mut self.turn {
             Some(turn) => turn.due_progress(now, every),

@@ -15,7 +15,9 @@ use crate::effect::{EffectId, Request, Verdict};
 use crate::hook::HookEvent;
 use crate::json::RawJson;
 use crate::machine::Machine as _;
+use crate::mark::mark;
 use crate::model::{Delta, ModelFailure, ModelOutcome, ModelRequest, StopReason};
+use crate::plant::planted;
 use crate::schema::Money;
 use crate::schema::outbound::{
     Outbound, PermissionDenial, ResultRecord, ResultStop, SessionState, StateChanged,
@@ -372,6 +374,7 @@ impl AgentSession {
 
     /// One assistant record says that the request failed (DEC-41).
     fn show_failure(&mut self, failure: &ModelFailure) {
+        mark!(self.marks, DEC_41);
         let told = self.turn.as_ref().is_some_and(|turn| turn.told_limit);
         if failure.status == Some(TOO_MANY_REQUESTS) && !told {
             self.tell_rate_limit(None);
@@ -393,6 +396,7 @@ impl AgentSession {
 
     pub(super) fn set_state(&mut self, state: SessionState) {
         if self.state != state {
+            mark!(self.marks, DEC_12);
             self.state = state;
             self.tell_state(match state {
                 SessionState::Idle => StateChanged::IDLE,
@@ -416,9 +420,15 @@ impl AgentSession {
 
     pub(super) fn end_turn(&mut self, end: TurnEnd) {
         let Some(turn) = self.turn.take() else { return };
+        if end.cost.is_none() {
+            mark!(self.marks, WIRE_012);
+        }
         let (result, report) = self.result(turn, end);
         self.books.last_ordinary_is_error = Some(report.is_error);
         let went_well = !report.is_error;
+        if !went_well && self.stage == Stage::Open {
+            mark!(self.marks, DEC_21);
+        }
         self.send(&Outbound::Result(result));
         self.out.push_back(Output::Event(Event::TurnEnded(report)));
         if matches!(self.stage, Stage::Closing(_)) {
@@ -437,7 +447,11 @@ impl AgentSession {
     pub(super) fn after_result(&mut self) {
         if self.config.flush_remote {
             self.flushing = Some(self.start(Request::FlushRemote));
+            if planted!(self.planted, Wire004) {
+                self.set_state(SessionState::Idle);
+            }
         } else {
+            mark!(self.marks, WIRE_004);
             self.set_state(SessionState::Idle);
         }
     }
@@ -453,7 +467,10 @@ impl AgentSession {
         }
     }
 
-    fn result(&self, turn: Turn, end: TurnEnd) -> (ResultRecord, TurnReport) {
+    fn result(&self, turn: Turn, mut end: TurnEnd) -> (ResultRecord, TurnReport) {
+        if planted!(self.planted, Wire012) {
+            end.cost = end.cost.or(Some(0));
+        }
         let books = records::Books {
             duration: self.now.since(turn.began),
             api: turn.api,

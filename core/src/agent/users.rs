@@ -4,6 +4,8 @@ use super::queue::{Full, Prompt};
 use super::records::{self, Asked};
 use super::{AgentSession, Event, Handshake, Output, TurnReport};
 use crate::agent_loop::LoopInput;
+use crate::mark::mark;
+use crate::plant::planted;
 use crate::schema::inbound::{
     ContextKind, Import, Inbound, Priority, UserContent, UserRecord, UserRejected,
 };
@@ -26,6 +28,7 @@ impl AgentSession {
                 reason,
             }) => {
                 let uuid = uuid.map(Into::into);
+                mark!(self.marks, WIRE_021);
                 self.reject(Asked { uuid, origin }, reason);
             }
             Inbound::ControlRequest(request) => self.control_request(request),
@@ -42,6 +45,7 @@ impl AgentSession {
                 left_out,
             } => self.prior(kind, texts, left_out),
             Inbound::Unknown { kind } => {
+                mark!(self.marks, WIRE_002);
                 self.warn(format!(
                     "an input record of the unknown type {kind:?} was ignored"
                 ));
@@ -60,6 +64,7 @@ impl AgentSession {
             let reason = format!("all variables together take more than {limit} bytes");
             return self.warn(format!("update_environment_variables refused: {reason}"));
         }
+        mark!(self.marks, DEC_22);
         self.environment = Arc::new(merged);
     }
 
@@ -77,13 +82,21 @@ impl AgentSession {
         }
         if let Some(uuid) = &user.uuid
             && self.seen.contains(uuid)
+            && !planted!(self.planted, Dec44)
         {
             let uuid = uuid.as_str().into();
             return self.repeated(&user, uuid);
         }
+        if planted!(self.planted, Wire020Now) && user.priority == Priority::Now {
+            self.interrupt_turn(None);
+        }
         if let Err(full) = self.queue.admits(user.weight, &self.config.limits) {
             // A prompt that starts at once takes no place in the queue.
             if self.is_busy() || matches!(full, Full::TooHeavy(_)) {
+                match full {
+                    Full::TooHeavy(_) => mark!(self.marks, DEC_45),
+                    Full::Records(_) | Full::Weight(_) => mark!(self.marks, WIRE_020),
+                }
                 return self.reject(user.into(), full.to_string());
             }
         }
@@ -97,11 +110,15 @@ impl AgentSession {
         self.queue.push(Prompt { uuid, record });
         self.abort_suggestion();
         if urgent && (self.turn.is_some() || self.is_submitting()) {
+            mark!(self.marks, DEC_15);
             self.interrupt_turn(None);
         }
     }
 
     fn prompt_uuid(&mut self, record: &UserRecord) -> Arc<str> {
+        if record.uuid.is_none() {
+            mark!(self.marks, DEC_25);
+        }
         record
             .uuid
             .clone()
@@ -151,6 +168,7 @@ impl AgentSession {
 
     /// A UUID seen before is no new prompt (DEC-44).
     fn repeated(&mut self, record: &UserRecord, uuid: Arc<str>) {
+        mark!(self.marks, DEC_44);
         if !self.config.replay_user_messages {
             self.warn(format!(
                 "a user record repeats the uuid {uuid} and was ignored"
@@ -205,6 +223,7 @@ impl AgentSession {
 
     /// A text-only session takes no attachments (DEC-23).
     fn import(&mut self, import: &Import) {
+        mark!(self.marks, WIRE_019);
         self.send(&records::attachments_unavailable(import.upload_id()));
     }
 }

@@ -47,6 +47,7 @@ use crate::model::{
     Block, Delta, ErrorCategory, Message, ModelFailure, ModelOutcome, ModelRequest, StopReason,
     ToolChoice, ToolResult, Usage,
 };
+use crate::plant::{Planted, planted};
 use crate::store::Restored;
 use crate::time::Instant;
 use crate::tool::{ToolCall, ToolOutcome, ToolSpec};
@@ -182,6 +183,7 @@ pub struct AgentLoop {
     /// Why the turn ends behind the calls that are open, if it does.
     halt: Option<String>,
     out: VecDeque<Step>,
+    planted: Planted,
 }
 
 impl AgentLoop {
@@ -210,7 +212,13 @@ impl AgentLoop {
             stopping: None,
             halt: None,
             out: VecDeque::new(),
+            planted: Planted::NONE,
         }
+    }
+
+    /// The same with a fault planted, if one is.
+    pub(crate) fn with(self, planted: Planted) -> Self {
+        Self { planted, ..self }
     }
 
     /// Goes on from a conversation that was stored. Only before the first input.
@@ -463,7 +471,8 @@ impl AgentLoop {
                 }
             };
             let (call, fault) = calls::read(proposal, &self.config);
-            let parallel = self.tool(&call.name).is_some_and(|tool| tool.parallel);
+            let parallel = self.tool(&call.name).is_some_and(|tool| tool.parallel)
+                || planted!(self.planted, Dec26);
             self.show_block(
                 Block::ToolCall(call.clone()),
                 Some(StopReason::ToolUse),

@@ -23,6 +23,7 @@ use agentx_core::time::{Instant, WallTime};
 use agentx_core::tool::ToolSpec;
 use agentx_providers::provider;
 use agentx_providers::registry::{Descriptor, Entry, Registry};
+use agentx_pump::clock::Clock;
 use agentx_pump::http1;
 use agentx_pump::tls::{TrustStore, check_ca_file};
 use agentx_pump::world::World;
@@ -109,6 +110,9 @@ impl Parts<'_> {
             http: http1::Limits::DEFAULT,
             seed: u64::from_le_bytes(random()?),
             epoch,
+            streams: None,
+            clock: Clock::Real,
+            watch: None,
             persist: self.standing.persist.take(),
             store,
             validator: None,

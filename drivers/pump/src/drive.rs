@@ -215,6 +215,36 @@ impl<M: for<'a> Machine<Input<'a> = Input<'a>, Output = Output>> Drive<M> {
     }
 }
 
+/// Who is told of a request that belongs to no session. Dropped before the end
+/// came, it tells that the request is lost.
+#[derive(Debug)]
+pub struct Listener<F: FnMut(ModelNews)> {
+    each: F,
+    settled: bool,
+}
+
+impl<F: FnMut(ModelNews)> Listener<F> {
+    /// Every piece of news goes to `each`.
+    pub const fn new(each: F) -> Self {
+        let settled = false;
+        Self { each, settled }
+    }
+
+    /// Passes news on.
+    pub fn take(&mut self, news: ModelNews) {
+        self.settled |= matches!(news, ModelNews::Done(_));
+        (self.each)(news);
+    }
+}
+
+impl<F: FnMut(ModelNews)> Drop for Listener<F> {
+    fn drop(&mut self) {
+        if !self.settled && !std::thread::panicking() {
+            (self.each)(ModelNews::Done(lost()));
+        }
+    }
+}
+
 /// How long to wait so that the clock has passed `deadline` for sure.
 pub(crate) fn wait(now: Instant, deadline: Option<Instant>) -> Option<Duration> {
     deadline.map(|due| match due.since(now) {

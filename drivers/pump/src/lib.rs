@@ -6,9 +6,10 @@
 //! to end ([`model`]) beside its socket ([`drive`], [`dial`]), the queue between
 //! a session and a descriptor ([`queue`]). Threads that no runtime replaces: stdin, stdout and stderr
 //! ([`stdio`]), tools ([`pool`]), signals ([`signals`]), the session store, values against their schema ([`schema`]). And the loop body that
-//! ties them to a session ([`pump`]).
+//! ties them to a session ([`pump`]), on a clock that is an argument ([`clock`]).
 #![forbid(unsafe_code)]
 
+pub mod clock;
 mod contain;
 mod convert;
 pub mod dial;

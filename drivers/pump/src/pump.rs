@@ -5,6 +5,7 @@
 //! loop {                                  // the runtime's own
 //!     wait for news, model news, the deadline
 //!     pump.take(news) | pump.model(..) | pump.tick()
+//!     pump.take_turns(..)
 //!     spawn what pump.next_model() gives, stop what it cancels
 //!     if pump.exit() is told: finish
 //! }
@@ -17,6 +18,7 @@ mod trace;
 mod wire;
 mod workers;
 
+use crate::clock::Running;
 use crate::contain::contained;
 use crate::drive;
 use crate::keeper::Keeper;
@@ -71,6 +73,8 @@ pub enum News {
     Stored(EffectId, Result<(), String>),
     /// A signal asks for the end, with this exit status.
     Signal(u8),
+    /// A logical clock was moved.
+    ClockMoved,
 }
 
 /// What a model run tells the loop.
@@ -118,7 +122,7 @@ pub struct Pump {
     wire: Wire,
     log: Log,
     post: Post,
-    started: std::time::Instant,
+    clock: Running,
     /// Pieces of the input that wait until the session wants them.
     held: VecDeque<News>,
     /// What follows at once from outputs that are being drained.
@@ -143,7 +147,7 @@ impl std::fmt::Debug for Pump {
 }
 
 impl Pump {
-    /// Takes over `streams` as `stdio` says, and the signals of the process;
+    /// Takes over the streams as `stdio` says, and the signals of the process;
     /// drains what the session says first.
     ///
     /// # Errors
@@ -153,10 +157,16 @@ impl Pump {
         session: AgentSession,
         mut world: World,
         stdio: Stdio,
-        streams: Streams,
         post: &Post,
     ) -> io::Result<Self> {
+        let streams = world.streams.take().unwrap_or_else(Streams::of_process);
         let log = Log::start(streams.errors)?;
+        let road = Arc::clone(post);
+        let post = &match &mut world.watch {
+            Some(watch) => watch.road(road),
+            None => road,
+        };
+        let clock = Running::start(world.clock.clone());
         let toolbox = Arc::clone(&world.toolbox);
         let workers = Workers::new(toolbox, world.persist.take(), world.validator.take(), post);
         let keeper = Keeper::new(world.store.take(), Arc::clone(post));
@@ -174,7 +184,7 @@ impl Pump {
             wire,
             log,
             post: Arc::clone(post),
-            started: std::time::Instant::now(),
+            clock,
             held: VecDeque::new(),
             echoes: VecDeque::new(),
             tasks: VecDeque::new(),
@@ -198,8 +208,7 @@ impl Pump {
     /// Time since the start, as the session is told it.
     #[must_use]
     pub fn now(&self) -> Instant {
-        let micros = self.started.elapsed().as_micros();
-        Instant::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
+        self.clock.now()
     }
 
     /// The exit status, once the session is over.
@@ -211,7 +220,7 @@ impl Pump {
     /// How long until the session wants a tick; for ever without one.
     #[must_use]
     pub fn wait(&self) -> Option<Duration> {
-        drive::wait(self.now(), self.session.deadline())
+        self.clock.wait(self.session.deadline())
     }
 
     /// Whether model news may be taken now (DEC-36).
@@ -265,6 +274,7 @@ impl Pump {
                 self.signalled = true;
                 self.feed(Input::Command(Command::Shutdown { status }));
             }
+            News::ClockMoved => self.tick(),
         }
     }
 
@@ -281,6 +291,20 @@ impl Pump {
                 self.runs.remove(&id);
                 self.feed(Input::Done(id, Answer::Model(outcome)));
             }
+        }
+    }
+
+    /// For the end of each turn of the loop: however busy threads are, news of a
+    /// model, which `next` gives without waiting, and the clock have their turn
+    /// too (DEC-28).
+    pub fn take_turns(&mut self, next: impl FnOnce() -> Option<(EffectId, ModelNews)>) {
+        if self.wants_progress()
+            && let Some((id, news)) = next()
+        {
+            self.model(id, news);
+        }
+        if self.wait().is_some_and(|wait| wait.is_zero()) {
+            self.tick();
         }
     }
 
@@ -359,6 +383,9 @@ impl Pump {
             self.tell(echo);
             self.drain();
         }
+        if let Some(watch) = &mut self.world.watch {
+            watch.settled(self.session.deadline());
+        }
     }
 
     /// One input; its outputs wait. After the exit nobody counts any more.
@@ -368,6 +395,9 @@ impl Pump {
         }
         trace::input(&input);
         let now = self.now();
+        if let Some(watch) = &mut self.world.watch {
+            watch.input(now, &input);
+        }
         if let Err(misuse) = self.session.handle(now, input) {
             // A bug of ours; the session has not changed.
             self.report(&format!("agentx: internal fault: {misuse}"));
@@ -377,6 +407,9 @@ impl Pump {
     fn drain(&mut self) {
         while let Some(output) = self.session.poll() {
             trace::output(&output);
+            if let Some(watch) = &mut self.world.watch {
+                watch.output(&output);
+            }
             match output {
                 Output::Transmit(record) => self.transmit(record.into_bytes()),
                 Output::Start(id, request) => self.start_effect(id, request),

@@ -1,12 +1,14 @@
 //! What a driver needs beside a session: who carries its effects out.
 
+use crate::clock::Clock;
 use crate::http1::Limits;
-use crate::pump::{News, Post};
+use crate::pump::{News, Post, Streams};
 use crate::stdio::READ_BYTES;
 use crate::tls::TrustStore;
+use agentx_core::agent::{Input, Output};
 use agentx_core::schema::permission::PermissionUpdate;
 use agentx_core::store::Batch;
-use agentx_core::time::WallTime;
+use agentx_core::time::{Instant, WallTime};
 use agentx_providers::provider::Provider;
 use agentx_providers::registry::Secret;
 use agentx_tools::Toolbox;
@@ -28,6 +30,12 @@ pub struct World {
     pub seed: u64,
     /// Wall time at the driver's start.
     pub epoch: WallTime,
+    /// Streams in the place of those of this process.
+    pub streams: Option<Streams>,
+    /// What tells the session the time.
+    pub clock: Clock,
+    /// Sees what the session sees, where somebody does.
+    pub watch: Option<Box<dyn Watch>>,
     /// Stores permission updates; without one they hold for the session only.
     pub persist: Option<Persist>,
     /// Stores what the session does, where it is stored.
@@ -55,6 +63,32 @@ pub type Validator = Box<dyn FnMut(&mut [u8]) -> bool + Send>;
 impl std::fmt::Debug for World {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("World").finish_non_exhaustive()
+    }
+}
+
+/// Sees everything that passes between a session and its driver, and may stand
+/// in the road of what threads tell it: for recorders, and for tests that choose
+/// in which order the world answers. Called on the session's own thread.
+pub trait Watch: Send {
+    /// The road that news of this session take. `road` leads to the loop.
+    fn road(&mut self, road: Post) -> Post {
+        road
+    }
+
+    /// The session is about to take this.
+    fn input(&mut self, now: Instant, input: &Input<'_>) {
+        let _ = (now, input);
+    }
+
+    /// The session said this.
+    fn output(&mut self, output: &Output) {
+        let _ = output;
+    }
+
+    /// All outputs that followed from the last input were carried out or begun;
+    /// `deadline` is when the session wants a tick.
+    fn settled(&mut self, deadline: Option<Instant>) {
+        let _ = deadline;
     }
 }
 

@@ -8,9 +8,9 @@ mod tests;
 use agentx_core::agent::AgentSession;
 use agentx_core::effect::EffectId;
 use agentx_core::time::Instant;
-use agentx_pump::drive::{Drive, MODEL_NEWS, lost};
+use agentx_pump::drive::{Drive, Listener, MODEL_NEWS};
 use agentx_pump::model::ModelRun;
-use agentx_pump::pump::{ModelNews, ModelTask, News, Post, Pump, Streams};
+use agentx_pump::pump::{ModelNews, ModelTask, News, Post, Pump};
 use agentx_pump::tls::TrustStore;
 use agentx_pump::world::{Stdio, World};
 use std::collections::BTreeMap;
@@ -42,20 +42,16 @@ pub fn run(session: AgentSession, world: World, stdio: Stdio) -> io::Result<u8> 
 pub fn request(
     run: ModelRun,
     trust: Arc<TrustStore>,
-    mut each: impl FnMut(ModelNews),
+    each: impl FnMut(ModelNews),
 ) -> io::Result<()> {
     let runtime = runtime()?;
     runtime.block_on(async {
         let (news, mut news_in) = mpsc::channel(MODEL_NEWS);
         let drive = Drive::begin(run, EffectId(0), Arc::new(drop), Instant::ZERO);
         tokio::spawn(model::drive(drive, news, trust));
-        let mut settled = false;
+        let mut listener = Listener::new(each);
         while let Some((_, item)) = news_in.recv().await {
-            settled = matches!(item, ModelNews::Done(_));
-            each(item);
-        }
-        if !settled {
-            each(ModelNews::Done(lost()));
+            listener.take(item);
         }
     });
     runtime.shutdown_background();
@@ -84,7 +80,7 @@ async fn drive(session: AgentSession, world: World, stdio: Stdio) -> io::Result<
         news: model,
         tasks: BTreeMap::new(),
     };
-    let mut pump = Pump::start(session, world, stdio, Streams::of_process(), &post)?;
+    let mut pump = Pump::start(session, world, stdio, &post)?;
     loop {
         runs.take_tasks(&mut pump);
         if pump.exit().is_some() {
@@ -96,17 +92,8 @@ async fn drive(session: AgentSession, world: World, stdio: Stdio) -> io::Result<
             Some((id, item)) = model_in.recv(), if pump.wants_progress() => pump.model(id, item),
             () = after(pump.wait()) => pump.tick(),
         }
-        // Threads come first, so that an interrupt never waits; but however busy
-        // they are, news of a model and the clock have their turn too (DEC-28).
-        runs.take_tasks(&mut pump);
-        if pump.wants_progress()
-            && let Ok((id, item)) = model_in.try_recv()
-        {
-            pump.model(id, item);
-        }
-        if pump.wait().is_some_and(|wait| wait.is_zero()) {
-            pump.tick();
-        }
+        // Threads come first, so that an interrupt never waits.
+        pump.take_turns(|| model_in.try_recv().ok());
     }
 }
 

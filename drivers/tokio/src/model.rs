@@ -2,17 +2,17 @@
 
 use crate::after;
 use agentx_core::effect::EffectId;
-use agentx_pump::dial::{DialFailure, NEXT_ADDRESS, connect_failure, resolve};
+use agentx_pump::dial::{Attempt, Attempts, DialFailure, resolve};
 use agentx_pump::drive::{Act, Drive, READ_BYTES};
 use agentx_pump::http1::ConnectFailure;
 use agentx_pump::model::Target;
 use agentx_pump::pump::ModelNews;
 use agentx_pump::tls::TrustStore;
 use std::future::Future;
+use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc::Sender;
@@ -125,22 +125,25 @@ async fn dial(target: Target, trust: Arc<TrustStore>) -> Dialled {
     Ok((socket, place.tls))
 }
 
-/// Tries one address after the other. The next one does not wait for one that
-/// neither answers nor refuses; whichever stands first is taken.
+/// Whichever address stands first is taken.
 async fn connect(addresses: Vec<SocketAddr>) -> Result<TcpStream, ConnectFailure> {
-    let mut addresses = addresses.into_iter();
+    let mut order = Attempts::new(addresses);
     let mut attempts = JoinSet::new();
-    let mut failure = ConnectFailure::NameNotFound;
     loop {
-        let next = addresses.next().map(TcpStream::connect);
-        let more = next.map(|attempt| attempts.spawn(attempt)).is_some();
-        let alone = if more { NEXT_ADDRESS } else { Duration::MAX };
-        match tokio::time::timeout(alone, attempts.join_next()).await {
-            Ok(Some(Ok(Ok(socket)))) => return Ok(socket),
-            Ok(Some(Ok(Err(error)))) => failure = connect_failure(&error),
-            Ok(None) => return Err(failure),
-            // An attempt that broke off, or the next address is due.
-            Ok(_) | Err(_) => {}
+        let alone = match order.poll() {
+            Attempt::Begin(address) => {
+                attempts.spawn(TcpStream::connect(address));
+                continue;
+            }
+            Attempt::Wait(alone) => alone,
+            Attempt::Failed(failure) => return Err(failure),
+        };
+        tokio::select! {
+            Some(ended) = attempts.join_next() => match ended.map_err(io::Error::other).flatten() {
+                Ok(socket) => return Ok(socket),
+                Err(error) => order.failed(&error),
+            },
+            () = after(alone) => order.late(),
         }
     }
 }

@@ -123,3 +123,15 @@ fn a_wait_ends_behind_the_deadline() {
     assert_eq!(wait(at(5), Some(at(3))), Some(Duration::ZERO));
     assert_eq!(wait(at(5), Some(at(9))), Some(micros(5)));
 }
+
+#[test]
+fn who_listens_hears_of_one_end() {
+    let mut told = Vec::new();
+    drop(Listener::new(|news| told.push(news)));
+    assert_eq!(told, [ModelNews::Done(lost())]);
+    let mut told = Vec::new();
+    let mut listener = Listener::new(|news| told.push(news));
+    listener.take(ModelNews::Done(ModelOutcome::Finished));
+    drop(listener);
+    assert_eq!(told, [ModelNews::Done(ModelOutcome::Finished)]);
+}

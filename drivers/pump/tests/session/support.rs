@@ -6,6 +6,7 @@ use agentx_core::effect::EffectId;
 use agentx_core::time::{Instant, WallTime};
 use agentx_providers::provider::Provider;
 use agentx_providers::registry::{FileFacts, Registry};
+use agentx_pump::clock::Clock;
 use agentx_pump::drive::{Act, Drive};
 use agentx_pump::http1::Limits;
 use agentx_pump::pump::{ModelTask, News, Post, Pump, Streams};
@@ -55,6 +56,9 @@ pub(crate) fn world() -> World {
         http: Limits::DEFAULT,
         seed: 1,
         epoch: WallTime(0),
+        streams: None,
+        clock: Clock::Real,
+        watch: None,
         store: None,
         persist: None,
         validator: None,
@@ -149,7 +153,11 @@ impl Bench {
         (post, news): (Post, Receiver<News>),
     ) -> Self {
         let session = AgentSession::new(config, Instant::ZERO);
-        let pump = Pump::start(session, world, stdio, streams, &post).unwrap();
+        let world = World {
+            streams: Some(streams),
+            ..world
+        };
+        let pump = Pump::start(session, world, stdio, &post).unwrap();
         Self {
             pump,
             news,

@@ -2,6 +2,7 @@
 
 mod compat;
 mod limits;
+mod marks;
 mod tidy;
 mod trace;
 

@@ -37,7 +37,8 @@ fn files_keep_their_size() {
     complain(&wrong);
 }
 
-/// What a runtime adds to the pump: lines of one crate, tests aside.
+/// What a runtime adds to the pump: lines of one module, such as that with the
+/// loop, the wait and the spawning; tests aside.
 const RUNTIME_LINES: usize = 300;
 
 #[test]
@@ -46,10 +47,12 @@ fn what_a_runtime_adds_is_little() {
     let mut wrong = Vec::new();
     for runtime in ["tokio", "async-std", "mio"] {
         let folder = format!("drivers/{runtime}/src/");
-        let own = files.iter().filter(|file| file.path.starts_with(&folder));
-        let lines: usize = own.map(rules::production_lines).sum();
-        if lines > RUNTIME_LINES {
-            wrong.push(format!("{folder}: {lines} lines, {RUNTIME_LINES} at most"));
+        for own in files.iter().filter(|file| file.path.starts_with(&folder)) {
+            let lines = rules::production_lines(own);
+            if lines > RUNTIME_LINES {
+                let path = &own.path;
+                wrong.push(format!("{path}: {lines} lines, {RUNTIME_LINES} at most"));
+            }
         }
     }
     complain(&wrong);

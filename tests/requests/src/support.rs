@@ -1,5 +1,6 @@
 //! A server on a thread, and a request to it.
 
+use crate::Request;
 use agentx_core::model::{
     Delta, Message, ModelFailure, ModelOutcome, ModelRequest, StopReason, ToolChoice,
 };
@@ -127,7 +128,7 @@ impl Told {
 }
 
 /// Asks the model at `base_url` for an answer to `prompt`.
-pub(crate) fn ask(base_url: &str, ca_file: Option<&Path>, prompt: &str) -> Told {
+pub(crate) fn ask(request: Request, base_url: &str, ca_file: Option<&Path>, prompt: &str) -> Told {
     let private = FileFacts {
         regular: true,
         mode: 0o600,
@@ -147,7 +148,7 @@ pub(crate) fn ask(base_url: &str, ca_file: Option<&Path>, prompt: &str) -> Told 
     let registry = Registry::parse(text.as_bytes(), &private).unwrap();
     let key = registry.credentials().next().cloned();
     let mut provider = Provider::build(registry.select(None).unwrap(), None).unwrap();
-    let request = ModelRequest {
+    let asked = ModelRequest {
         system: None,
         history: vec![Arc::new(Message::User(vec![prompt.to_owned()]))],
         prompt: 0,
@@ -157,10 +158,10 @@ pub(crate) fn ask(base_url: &str, ca_file: Option<&Path>, prompt: &str) -> Told 
         max_output_tokens: 64,
         effort: None,
     };
-    let call = provider.begin(request, SEED, WallTime(0));
+    let call = provider.begin(asked, SEED, WallTime(0));
     let run = ModelRun::new(call, key, Limits::DEFAULT);
     let mut told = Told::default();
-    agentx_tokio::request(run, Arc::new(TrustStore::new()), |news| {
+    request(run, Arc::new(TrustStore::new()), &mut |news| {
         assert!(told.end.is_none(), "{news:?} after the end");
         match news {
             ModelNews::Delta(Delta::Text(text)) => {
@@ -178,6 +179,11 @@ pub(crate) fn ask(base_url: &str, ca_file: Option<&Path>, prompt: &str) -> Told 
 }
 
 /// [`ask`] in plain text on this machine.
-pub(crate) fn ask_port(port: u16, prompt: &str) -> Told {
-    ask(&format!("http://127.0.0.1:{port}/v1"), None, prompt)
+pub(crate) fn ask_port(request: Request, port: u16, prompt: &str) -> Told {
+    ask(
+        request,
+        &format!("http://127.0.0.1:{port}/v1"),
+        None,
+        prompt,
+    )
 }

@@ -1,5 +1,3 @@
 //! Requests to servers on this machine, over real sockets.
 
-mod plain;
-mod support;
-mod tls;
+agentx_requests::tests!(agentx_tokio::request);

@@ -1,5 +1,6 @@
 //! Over TLS.
 
+use crate::Request;
 use crate::support::{Server, answer, ask, read_request, stream};
 use agentx_core::model::ErrorCategory;
 use base64::Engine;
@@ -54,6 +55,7 @@ impl Authority {
 
 /// Asks a server under `authority` with `ca_file`, where the handshake may fail.
 fn ask_secure(
+    request: Request,
     authority: &Authority,
     ca_file: Option<&Path>,
     serve: impl FnOnce(StreamOwned<ServerConnection, TcpStream>) + Send + 'static,
@@ -64,6 +66,7 @@ fn ask_secure(
         serve(StreamOwned::new(connection, socket));
     }) as _]);
     let told = ask(
+        request,
         &format!("https://localhost:{}/v1", server.port),
         ca_file,
         "hi",
@@ -72,12 +75,12 @@ fn ask_secure(
     told
 }
 
-#[test]
-fn an_answer_is_told() {
+/// See [`crate::tests`].
+pub fn an_answer_is_told(request: Request) {
     let folder = tempfile::tempdir().unwrap();
     let authority = Authority::new();
     let ca_file = authority.write_to(folder.path());
-    let told = ask_secure(&authority, Some(&ca_file), |mut channel| {
+    let told = ask_secure(request, &authority, Some(&ca_file), |mut channel| {
         read_request(&mut channel);
         let text = answer(&stream(["good ", "day"]));
         channel.write_all(text.as_bytes()).unwrap();
@@ -88,11 +91,11 @@ fn an_answer_is_told() {
     told.finished("good day");
 }
 
-#[test]
-fn a_server_that_nobody_we_trust_vouches_for_learns_nothing() {
+/// See [`crate::tests`].
+pub fn a_server_that_nobody_we_trust_vouches_for_learns_nothing(request: Request) {
     let folder = tempfile::tempdir().unwrap();
     let other = Authority::new().write_to(folder.path());
-    let told = ask_secure(&Authority::new(), Some(&other), |mut channel| {
+    let told = ask_secure(request, &Authority::new(), Some(&other), |mut channel| {
         let handshake = channel.conn.complete_io(&mut channel.sock);
         assert!(handshake.is_err(), "the certificate is refused");
     });

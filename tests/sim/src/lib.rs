@@ -1,0 +1,17 @@
+//! The simulator: an agent, a host, the pipes between them and the world around
+//! both, in virtual time. A tape of bytes supplies every choice, so a run is a
+//! pure function of its tape, and a tape that fails is a test.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`tape`] | where choices come from: a seed, given bytes, or all of them one after another |
+//! | [`fault`] | what can go wrong, and which of it a run allows |
+//! | [`event`] | what happens in a world, and who watches it |
+
+pub mod event;
+pub mod fault;
+pub mod kit;
+pub mod pipe;
+pub mod plan;
+pub mod tape;
+pub mod world;

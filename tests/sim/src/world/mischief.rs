@@ -1,0 +1,171 @@
+//! Faults that strike whatever is under way.
+
+use super::{Step, World, records};
+use crate::event::Watch;
+use crate::fault::Fault;
+use agentx_core::agent::{Command, Input};
+
+impl<W: Watch> World<'_, W> {
+    /// Something goes wrong, perhaps, between two steps.
+    pub(super) fn mischief(&mut self) -> Step {
+        if self.plan.swarm.0 == 0 || !self.agent.lives() || !self.tape.one_in(10) {
+            return Ok(());
+        }
+        match self.tape.below(24) {
+            0..3 => self.early_tick(),
+            3..5 => self.many_ticks(),
+            5..8 => self.late_reply(),
+            8..13 => self.orphan_reply(),
+            13..16 => self.repeated_reply(),
+            16 => self.embedder(),
+            17 => self.cut_input(),
+            18 => self.malformed(),
+            19 => self.oversize(),
+            20 => self.signal(),
+            21 | 22 if self.plan.swarm.has(Fault::Crash) && self.tape.one_in(4) => self.crash(),
+            _ => Ok(()),
+        }
+    }
+
+    fn early_tick(&mut self) -> Step {
+        if self.strikes(Fault::EarlyTick, 2)? {
+            self.now += self.tape.below(8) as u64;
+            self.feed(Input::Tick)?;
+        }
+        Ok(())
+    }
+
+    fn many_ticks(&mut self) -> Step {
+        if self.strikes(Fault::ManyTicks, 2)? {
+            for _ in 0..2 + self.tape.below(3) {
+                if self.agent.lives() {
+                    self.feed(Input::Tick)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// An answer that was sent before, or one to a question that was withdrawn.
+    fn late_reply(&mut self) -> Step {
+        let count = self.desk.asked.len();
+        if count == 0 || !self.strikes(Fault::LateReply, 2)? {
+            return Ok(());
+        }
+        let (request, tool) = self.desk.asked[self.tape.below(count)].clone();
+        if self
+            .desk
+            .asks
+            .iter()
+            .any(|(ask, _)| ask.request_id == request)
+        {
+            // It still waits; that is an answer before its time.
+            self.desk.asks.retain(|(ask, _)| ask.request_id != request);
+        }
+        let said = records::PERMISSIONS[self.tape.below(2)];
+        let payload = records::with_tool(said, &tool);
+        self.send(records::answer(&request, &payload), false)
+    }
+
+    fn repeated_reply(&mut self) -> Step {
+        let count = self.desk.answered.len();
+        if count == 0 || !self.strikes(Fault::DuplicateReply, 2)? {
+            return Ok(());
+        }
+        let line = self.desk.answered[self.tape.below(count)].clone();
+        self.send(line, false)
+    }
+
+    /// An answer that nobody asked for.
+    fn orphan_reply(&mut self) -> Step {
+        if !self.strikes(Fault::OrphanReply, 2)? {
+            return Ok(());
+        }
+        let said = records::PERMISSIONS[self.tape.below(2)];
+        let tool = match self.tape.below(4) {
+            0 => Some("toolu_nobody".to_string()),
+            1 | 2 => self.other_call(),
+            _ => None,
+        };
+        let payload = match &tool {
+            Some(tool) => records::with_tool(said, tool),
+            None => said.to_string(),
+        };
+        let line = match self.tape.below(4) {
+            0 | 1 => records::answer("req_nobody", &payload),
+            2 => records::stamped(
+                "req_nobody",
+                &payload,
+                "00000000-0000-4000-8000-00000000abcd",
+            ),
+            _ => records::failure("req_nobody", "what?"),
+        };
+        self.send(line, false)
+    }
+
+    /// The embedder has something to say.
+    fn embedder(&mut self) -> Step {
+        let command = if self.tape.one_in(3) {
+            let task = self.desk.tasks.back().cloned();
+            let task_id = task.unwrap_or_else(|| "task_nobody".to_string());
+            Command::StopTask { task_id }
+        } else {
+            Command::Prompt("from the embedder".to_string())
+        };
+        self.feed(Input::Command(command))
+    }
+
+    /// The input ends wherever it is.
+    fn cut_input(&mut self) -> Step {
+        if self.up.is_closed() || !self.strikes(Fault::Eof, 2)? {
+            return Ok(());
+        }
+        if let Some(line) = self.desk.out.front() {
+            let rest = &line[self.desk.written..];
+            let count = self.tape.wide(rest.len().min(60_000));
+            self.up.write(&rest[..count]);
+        }
+        self.desk.out.clear();
+        self.desk.written = 0;
+        self.up.close();
+        self.set_up_agent();
+        Ok(())
+    }
+
+    fn malformed(&mut self) -> Step {
+        const BYTES: [&[u8]; 8] = [
+            b"{\n",
+            b"\xff\xfe\n",
+            b"[1,2]\n",
+            b"{\"type\":\"user\",\"type\":\"user\"}\n",
+            b"{\"type\":\"control_response\",\"response\":{\"subtype\":\"success\"}}\n",
+            b"nonsense\n",
+            b"{\"type\":\"user\",\"message\":\"\\ud800\"}\n",
+            b"{\"t\\u0079pe\":\"keep_alive\",\"type\":\"keep_alive\"}\n",
+        ];
+        if !self.strikes(Fault::Malformed, 2)? {
+            return Ok(());
+        }
+        let bytes = BYTES[self.tape.below(BYTES.len())];
+        self.send(bytes.to_vec(), false)
+    }
+
+    /// A line that is longer than a record may be, where that is not much.
+    fn oversize(&mut self) -> Step {
+        let most = self.plan.config.limits.record_bytes;
+        if most > 100_000 || !self.strikes(Fault::Oversize, 2)? {
+            return Ok(());
+        }
+        let mut line = vec![b' '; most];
+        line.extend_from_slice(b"{\"type\":\"keep_alive\"}\n");
+        self.send(line, false)
+    }
+
+    fn signal(&mut self) -> Step {
+        if self.strikes(Fault::Signal, 2)? {
+            let status = [130, 143][self.tape.below(2)];
+            self.feed(Input::Command(Command::Shutdown { status }))?;
+        }
+        Ok(())
+    }
+}
