@@ -225,11 +225,11 @@ pub enum Kind {
 /// Cancelled effects whose late answer may still come, at most.
 const REMEMBERED_CANCELLATIONS: usize = 4_096;
 
-/// Which effects are open. Guards law 5 for every caller.
-#[derive(Debug, Default)]
-pub struct Effects {
+/// Which effects are open, of what kind each. Guards law 5 for every caller.
+#[derive(Debug)]
+pub struct Effects<K = Kind> {
     next: u64,
-    open: BTreeMap<EffectId, Kind>,
+    open: BTreeMap<EffectId, K>,
     cancelled: VecDeque<EffectId>,
 }
 
@@ -242,13 +242,20 @@ pub enum Standing {
     Late,
 }
 
+impl<K> Default for Effects<K> {
+    fn default() -> Self {
+        Self {
+            next: 0,
+            open: BTreeMap::new(),
+            cancelled: VecDeque::new(),
+        }
+    }
+}
+
 impl Effects {
     /// Opens an effect and names it.
     pub fn open(&mut self, request: &Request) -> EffectId {
-        let id = EffectId(self.next);
-        self.next = self.next.saturating_add(1);
-        self.open.insert(id, request.kind());
-        id
+        self.begin(request.kind())
     }
 
     /// Looks at progress without settling anything.
@@ -257,7 +264,7 @@ impl Effects {
     ///
     /// [`Misuse`] for an effect that is unknown, settled or of another kind.
     pub fn progress(&self, id: EffectId, progress: &Progress) -> Result<Standing, Misuse> {
-        self.standing(id, progress.kind())
+        self.standing(id, Some(progress.kind()))
     }
 
     /// Looks at an answer without settling anything.
@@ -266,7 +273,7 @@ impl Effects {
     ///
     /// [`Misuse`] for an effect that is unknown, settled or of another kind.
     pub fn answered(&self, id: EffectId, answer: &Answer) -> Result<Standing, Misuse> {
-        self.standing(id, answer.kind())
+        self.standing(id, Some(answer.kind()))
     }
 
     /// Settles an effect by its answer.
@@ -275,7 +282,26 @@ impl Effects {
     ///
     /// [`Misuse`] for an effect that is unknown, settled or of another kind.
     pub fn settle(&mut self, id: EffectId, answer: &Answer) -> Result<Standing, Misuse> {
-        let standing = self.standing(id, answer.kind())?;
+        self.end(id, Some(answer.kind()))
+    }
+}
+
+impl<K: Copy + PartialEq> Effects<K> {
+    /// Opens an effect of that kind and names it.
+    pub fn begin(&mut self, kind: K) -> EffectId {
+        let id = EffectId(self.next);
+        self.next = self.next.saturating_add(1);
+        self.open.insert(id, kind);
+        id
+    }
+
+    /// Settles an effect by news of that kind; `None` is news that fits them all.
+    ///
+    /// # Errors
+    ///
+    /// [`Misuse`] for an effect that is unknown, settled or of another kind.
+    pub fn end(&mut self, id: EffectId, kind: Option<K>) -> Result<Standing, Misuse> {
+        let standing = self.standing(id, kind)?;
         match standing {
             Standing::Open => {
                 self.open.remove(&id);
@@ -298,7 +324,7 @@ impl Effects {
     }
 
     /// The effects that are open, oldest first.
-    pub fn iter(&self) -> impl Iterator<Item = (EffectId, Kind)> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = (EffectId, K)> + '_ {
         self.open.iter().map(|(id, kind)| (*id, *kind))
     }
 
@@ -314,9 +340,15 @@ impl Effects {
         self.open.is_empty()
     }
 
-    fn standing(&self, id: EffectId, kind: Kind) -> Result<Standing, Misuse> {
+    /// Looks at news of that kind without settling anything; `None` is news that
+    /// fits them all.
+    ///
+    /// # Errors
+    ///
+    /// [`Misuse`] for an effect that is unknown, settled or of another kind.
+    pub fn standing(&self, id: EffectId, kind: Option<K>) -> Result<Standing, Misuse> {
         match self.open.get(&id) {
-            Some(open) if *open == kind => Ok(Standing::Open),
+            Some(open) if kind.is_none_or(|kind| *open == kind) => Ok(Standing::Open),
             Some(_) => Err(Misuse::WrongAnswer),
             None if self.cancelled.contains(&id) => Ok(Standing::Late),
             None if id.0 < self.next => Err(Misuse::EffectSettledTwice),

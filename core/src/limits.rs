@@ -172,6 +172,21 @@ pub struct Limits {
     /// How long `idle` waits for one (DEC-43).
     pub suggestion_timeout: Duration,
 
+    /// Calls of a host that wait for an answer; one more fails at once. Not of the
+    /// specification.
+    pub host_calls: usize,
+    /// How long a call of a host waits for its answer. Not of the specification.
+    pub host_call_timeout: Duration,
+    /// Requests of an agent that a host has open; one more is answered with an
+    /// error. Not of the specification.
+    pub host_requests: usize,
+    /// Prompts of a host that wait for their result; one more is refused. Not of the
+    /// specification.
+    pub host_prompts: usize,
+    /// Unsent output above which a host takes an agent for one that does not read,
+    /// and closes its own output. Not of the specification.
+    pub host_output_bytes: usize,
+
     /// Attachment uploads.
     pub upload: UploadLimits,
     /// A fault that is put in on purpose; no limit, but on the road of the limits
@@ -301,6 +316,11 @@ impl Limits {
         suggestion_answer_bytes: 64 * 1024,
         suggestion_chars: 500,
         suggestion_timeout: Duration::from_secs(5),
+        host_calls: 1_000,
+        host_call_timeout: Duration::from_secs(60),
+        host_requests: 1_000,
+        host_prompts: 1_000,
+        host_output_bytes: 256 * 1024 * 1024,
         upload: UploadLimits::DEFAULT,
         #[cfg(agentx_planted)]
         planted: Planted::NONE,
@@ -334,6 +354,10 @@ impl Limits {
             (
                 self.progress_pause_bytes <= self.input_pause_bytes,
                 "stdin pauses before progress does",
+            ),
+            (
+                self.input_pause_bytes <= self.host_output_bytes,
+                "a host gives up before it pauses",
             ),
             (
                 self.excerpt_bytes <= self.record_bytes,
@@ -459,12 +483,13 @@ mod tests {
 
     #[test]
     fn every_relation_can_fail() {
-        let broken: [fn(&mut Limits); 14] = [
+        let broken: [fn(&mut Limits); 15] = [
             |l| l.import_record_bytes = l.record_bytes + 1,
             |l| l.import_record_bytes = l.upload.chunk_chars,
             |l| l.upload.chunk_chars += 4,
             |l| l.queue_bytes = l.queue_overhead_bytes - 1,
             |l| l.progress_pause_bytes = l.input_pause_bytes + 1,
+            |l| l.host_output_bytes = l.input_pause_bytes - 1,
             |l| l.excerpt_bytes = l.record_bytes + 1,
             |l| l.node_depth = l.depth + 1,
             |l| l.tool_input_depth = l.depth,

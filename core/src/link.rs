@@ -16,10 +16,44 @@ use crate::json::{RawJson, Reason, ScanLimits, Scanner, Value, Writer, without_u
 use crate::limits::Limits;
 use crate::mark::{Marks, mark};
 use crate::plant::{Planted, planted};
-use crate::schema::inbound::{self, Inbound, ParseContext};
+use crate::schema::inbound::{self, Inbound, Malformed, ParseContext};
+use crate::schema::received::{self, Received};
 use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::marker::PhantomData;
+
+/// What a link reads: any record of the peer.
+pub trait Incoming: Sized {
+    /// Reads one scanned record, whose raw line has `line_bytes`.
+    ///
+    /// # Errors
+    ///
+    /// [`Malformed`] when the fault ends the stream.
+    fn parse(
+        value: Value<'_>,
+        context: &ParseContext<'_>,
+        line_bytes: usize,
+    ) -> Result<Self, Malformed>;
+}
+
+/// What an agent reads.
+impl Incoming for Inbound {
+    fn parse(
+        value: Value<'_>,
+        context: &ParseContext<'_>,
+        line_bytes: usize,
+    ) -> Result<Self, Malformed> {
+        inbound::parse(value, context, line_bytes)
+    }
+}
+
+/// What a host reads.
+impl Incoming for Received {
+    fn parse(value: Value<'_>, context: &ParseContext<'_>, _: usize) -> Result<Self, Malformed> {
+        received::parse(value, context)
+    }
+}
 
 /// One whole record: escaped, guarded, with its newline. Only a link makes one.
 #[derive(Clone, PartialEq, Eq)]
@@ -109,9 +143,10 @@ impl core::fmt::Display for Fault {
     }
 }
 
-/// Both directions of one record stream.
+/// Both directions of one record stream: of an agent, which reads [`Inbound`], or
+/// of a host, which reads [`Received`].
 #[derive(Debug)]
-pub struct Link {
+pub struct Link<R = Inbound> {
     framer: Framer,
     scanner: Scanner,
     session_id: String,
@@ -126,12 +161,29 @@ pub struct Link {
     repaired: bool,
     marks: Marks,
     planted: Planted,
+    reads: PhantomData<fn() -> R>,
 }
 
 impl Link {
-    /// A link that has seen and said nothing. `vets`: every record waits for a verdict.
+    /// A link of an agent that has seen and said nothing. `vets`: every record
+    /// waits for a verdict.
     #[must_use]
     pub fn new(limits: &Limits, session_id: String, vets: bool) -> Self {
+        Self::reading(limits, session_id, vets)
+    }
+}
+
+impl Link<Received> {
+    /// A link of a host that has seen and said nothing. Escapes of half a character
+    /// are repaired, since nothing is decided by the words that hold them.
+    #[must_use]
+    pub fn of_host(limits: &Limits) -> Self {
+        Self::reading(limits, String::new(), false).for_reference(true)
+    }
+}
+
+impl<R: Incoming> Link<R> {
+    fn reading(limits: &Limits, session_id: String, vets: bool) -> Self {
         Self {
             framer: Framer::new(limits),
             scanner: Scanner::new(),
@@ -145,6 +197,7 @@ impl Link {
             repaired: false,
             marks: Marks::NONE,
             planted: limits.planted(),
+            reads: PhantomData,
         }
     }
 
@@ -170,7 +223,7 @@ impl Link {
         bytes: &mut &[u8],
         guard: &Guard,
         limits: &Limits,
-    ) -> Option<Result<Inbound, Fault>> {
+    ) -> Option<Result<R, Fault>> {
         let line = self.framer.next(bytes)?;
         let context = ParseContext {
             session_id: &self.session_id,
@@ -184,7 +237,7 @@ impl Link {
     }
 
     /// The record that the end of the input completes, if any (WIRE-EOF-001).
-    pub fn end(&mut self, guard: &Guard, limits: &Limits) -> Option<Result<Inbound, Fault>> {
+    pub fn end(&mut self, guard: &Guard, limits: &Limits) -> Option<Result<R, Fault>> {
         let line = self.framer.end()?;
         mark!(self.marks, WIRE_EOF_001);
         let context = ParseContext {
@@ -259,14 +312,28 @@ impl Link {
         self.enqueue(guard, usize::MAX, record.as_str().as_bytes().to_vec())
     }
 
+    /// Queues a record whose final bytes, its newline included, were guarded.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused::Latched`] when the output is closed.
+    pub(crate) fn send_checked(&mut self, bytes: Vec<u8>) -> Result<(), Refused> {
+        if self.latched {
+            return Err(Refused::Latched);
+        }
+        mark!(self.marks, WIRE_003);
+        self.waiting = self.waiting.saturating_add(bytes.len());
+        self.fifo.push_back(bytes);
+        Ok(())
+    }
+
     fn enqueue(&mut self, guard: &Guard, limit: usize, mut bytes: Vec<u8>) -> Result<(), Refused> {
         bytes.push(b'\n');
         // Before it may be cut, which would make two halves of a credential.
         if guard.check(&bytes).is_err() {
             let half = bytes.get(..bytes.len() / 2).unwrap_or_default();
             if planted!(self.planted, Wire013) && guard.check(half).is_ok() {
-                self.put(bytes);
-                return Ok(());
+                return self.send_checked(bytes);
             }
             mark!(self.marks, WIRE_013);
             self.latch();
@@ -276,14 +343,7 @@ impl Link {
             mark!(self.marks, DEC_34);
             return Err(Refused::TooLong);
         }
-        mark!(self.marks, WIRE_003);
-        self.put(bytes);
-        Ok(())
-    }
-
-    fn put(&mut self, bytes: Vec<u8>) {
-        self.waiting = self.waiting.saturating_add(bytes.len());
-        self.fifo.push_back(bytes);
+        self.send_checked(bytes)
     }
 
     /// What may leave now, in order.
@@ -358,12 +418,12 @@ impl Fault {
     }
 }
 
-fn read(
+fn read<R: Incoming>(
     scanner: &mut Scanner,
     line: Result<Line<'_>, FrameError<'_>>,
     context: &ParseContext<'_>,
     marks: &mut Marks,
-) -> Result<(Inbound, bool), Fault> {
+) -> Result<(R, bool), Fault> {
     let Line { number, bytes, .. } =
         line.map_err(|error| Fault::new(error.line, error.byte, error.reason, error.source))?;
     let fault = |at: usize, reason| Fault::new(number, at.saturating_add(1), reason, bytes);
@@ -376,7 +436,12 @@ fn read(
         Err(error) => {
             if error.reason == Reason::DuplicateName {
                 if planted!(context.limits.planted(), Wire014) {
-                    return Ok((Inbound::KeepAlive, false));
+                    let nothing = scanner.scan(b"{\"type\":\"keep_alive\"}", &depths);
+                    let nothing =
+                        nothing.map_err(|error| fault(error.at, error.reason.as_str()))?;
+                    return R::parse(nothing, context, 0)
+                        .map(|record| (record, false))
+                        .map_err(|error| fault(error.at, error.reason));
                 }
                 mark!(marks, WIRE_014);
             }
@@ -384,7 +449,7 @@ fn read(
         }
     };
     let parse = |value: Value<'_>| {
-        inbound::parse(value, context, bytes.len()).map_err(|error| fault(error.at, error.reason))
+        R::parse(value, context, bytes.len()).map_err(|error| fault(error.at, error.reason))
     };
     if !context.reference || !value.has_unpaired_surrogate() {
         return parse(value).map(|record| (record, false));

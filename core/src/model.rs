@@ -255,6 +255,17 @@ pub enum ErrorCategory {
 }
 
 impl ErrorCategory {
+    /// Every category.
+    pub const ALL: [Self; 7] = [
+        Self::AuthenticationFailed,
+        Self::BillingError,
+        Self::RateLimit,
+        Self::InvalidRequest,
+        Self::ServerError,
+        Self::Unknown,
+        Self::MaxOutputTokens,
+    ];
+
     /// The word on the wire.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

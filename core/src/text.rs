@@ -3,6 +3,7 @@
 
 use alloc::borrow::Cow;
 use alloc::format;
+use alloc::string::String;
 
 /// `text`, or its beginning of so many characters and a sign that it was cut.
 pub(crate) fn cut(text: &str, chars: usize) -> Cow<'_, str> {
@@ -10,6 +11,19 @@ pub(crate) fn cut(text: &str, chars: usize) -> Cow<'_, str> {
         None => Cow::Borrowed(text),
         Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default())),
     }
+}
+
+/// `text` without line breaks or anything else that moves a terminal.
+pub(crate) fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') {
+            line.extend(c.escape_default());
+        } else {
+            line.push(c);
+        }
+    }
+    line
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Inputs and outputs of an agent session: plain enums to print, compare and replay.
 
+use crate::diagnostic::Diagnostic;
 use crate::effect::{Answer, EffectId, Progress, Reply, Request};
 use crate::json::RawJson;
 use crate::link::Record;
@@ -98,22 +99,4 @@ pub struct TurnReport {
     pub is_error: bool,
     /// Whether `text` ends where the output limit was reached (DEC-41).
     pub at_limit: bool,
-}
-
-/// A line for the operator, safe to show.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Diagnostic {
-    /// How bad it is.
-    pub severity: Severity,
-    /// What happened; one line, without secrets, bounded.
-    pub text: String,
-}
-
-/// How bad a diagnostic is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Severity {
-    /// Worth a look; the session goes on.
-    Warning,
-    /// The session ends.
-    Error,
 }

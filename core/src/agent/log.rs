@@ -64,16 +64,6 @@ const STOPS: [(&str, StopReason); 6] = [
     ("content_filter", StopReason::ContentFilter),
 ];
 
-const CATEGORIES: [ErrorCategory; 7] = [
-    ErrorCategory::AuthenticationFailed,
-    ErrorCategory::BillingError,
-    ErrorCategory::RateLimit,
-    ErrorCategory::InvalidRequest,
-    ErrorCategory::ServerError,
-    ErrorCategory::Unknown,
-    ErrorCategory::MaxOutputTokens,
-];
-
 /// What stands for a status that never came.
 const NO_STATUS: &str = "-";
 
@@ -415,7 +405,9 @@ fn read_outcome(words: &mut Words<'_>) -> Result<ModelOutcome, LogFault> {
         "finished" => Ok(ModelOutcome::Finished),
         "failed" => {
             let word = words.word()?;
-            let category = CATEGORIES.into_iter().find(|known| known.as_str() == word);
+            let category = ErrorCategory::ALL
+                .into_iter()
+                .find(|known| known.as_str() == word);
             let status = match words.word()? {
                 NO_STATUS => None,
                 status => Some(number(status)?),

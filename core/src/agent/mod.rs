@@ -45,9 +45,10 @@ mod tasks;
 mod turns;
 mod users;
 
+pub use crate::diagnostic::{Diagnostic, Severity};
 pub use config::{Config, Provider};
 pub use endings::exit_status;
-pub use io::{Command, Diagnostic, Event, Input, Output, Severity, TurnReport};
+pub use io::{Command, Event, Input, Output, TurnReport};
 pub use profile::{Profile, Reference, StateRecords};
 
 use crate::agent_loop::{AgentLoop, LoopConfig};
@@ -62,7 +63,6 @@ use crate::plant::{Planted, planted};
 use crate::policy::Policy;
 use crate::schema::inbound::Inbound;
 use crate::schema::outbound::{Outbound, SessionState};
-use crate::text::cut;
 use crate::time::Instant;
 use crate::tool::Environment;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -78,9 +78,6 @@ use shared::{Files, Initializing};
 use suggestion::Suggestion;
 use tasks::Tasks;
 use turns::Turn;
-
-/// A line for people, which may repeat words of any length.
-const DIAGNOSTIC_CHARS: usize = 4_096;
 
 /// One agent session over a record stream.
 #[derive(Debug)]
@@ -415,10 +412,9 @@ impl AgentSession {
     }
 
     fn diagnose(&mut self, severity: Severity, text: String) {
-        let text = records::one_line(&self.placeless(&text));
-        let text = cut(&text, DIAGNOSTIC_CHARS).into_owned();
-        self.out
-            .push_back(Output::Diagnostic(Diagnostic { severity, text }));
+        let guards = [&self.config.credentials, &self.config.metadata];
+        let diagnostic = Diagnostic::of(severity, &text, &guards);
+        self.out.push_back(Output::Diagnostic(diagnostic));
     }
 
     // ---- effects --------------------------------------------------------------------

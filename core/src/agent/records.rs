@@ -221,19 +221,6 @@ fn api_error_text(failure: &ModelFailure) -> String {
     }
 }
 
-/// `text` without line breaks or anything else that moves a terminal.
-pub(super) fn one_line(text: &str) -> String {
-    let mut line = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') {
-            line.extend(c.escape_default());
-        } else {
-            line.push(c);
-        }
-    }
-    line
-}
-
 /// A finished block of an answer.
 pub(super) fn assistant(block: FinishedBlock, id: Arc<str>, model: Arc<str>) -> Outbound {
     Outbound::Assistant(AssistantRecord {

@@ -1,7 +1,7 @@
 //! Submissions of structured output, and results of MCP servers: checked as
 //! effects, each with a deadline (RT-SCHM-009).
 
-use super::{AgentSession, records};
+use super::AgentSession;
 use crate::agent_loop::{LoopInput, StructuredLimits};
 use crate::effect::{EffectId, Request};
 use crate::json::RawJson;
@@ -104,7 +104,7 @@ impl AgentSession {
         );
         for fault in faults.iter().take(limits.structured_faults) {
             text.push_str("\n- ");
-            let fault = records::one_line(&self.safe(fault));
+            let fault = crate::text::one_line(&self.safe(fault));
             text.push_str(&cut(&fault, limits.structured_fault_chars));
         }
         if faults.len() > limits.structured_faults {

@@ -13,11 +13,11 @@
 
 use super::AgentSession;
 use super::Stage;
-use super::records::one_line;
 use crate::agent_loop::{Aside, AsideLimits};
 use crate::effect::{EffectId, Request};
 use crate::model::{Delta, ModelOutcome};
 use crate::schema::outbound::{Outbound, PromptSuggestion};
+use crate::text::one_line;
 use crate::time::Instant;
 use alloc::boxed::Box;
 use alloc::format;

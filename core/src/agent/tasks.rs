@@ -16,7 +16,7 @@
 
 use super::AgentSession;
 use super::permission::describe;
-use super::records::{self, one_line};
+use super::records;
 use crate::agent_loop::LoopInput;
 use crate::effect::{EffectId, Request};
 use crate::machine::Misuse;
@@ -25,6 +25,7 @@ use crate::plant::planted;
 use crate::schema::outbound::{TaskStatus, TaskType};
 use crate::store::{Entry, TaskEntry};
 use crate::text::cut;
+use crate::text::one_line;
 use crate::time::Instant;
 use crate::tool::{TaskRequest, ToolContent, ToolOutcome, ToolRequest};
 use alloc::boxed::Box;

@@ -1,9 +1,9 @@
 //! How a wire type is declared: once.
 //!
 //! `record!` takes the members of an object in the order in which they are
-//! written and makes of them the struct, its writer and its [`Shape`], from
-//! which a JSON Schema can be told. `words!` does the same for a closed set of
-//! words, `union!` for a choice of records.
+//! written and makes of them the struct, its writer, its reader ([`FromJson`]) and
+//! its [`Shape`], from which a JSON Schema can be told. `words!` does the same for
+//! a closed set of words, `union!` for a choice of records.
 //!
 //! A member line is one of
 //!
@@ -18,10 +18,11 @@
 //!
 //! `name as "wireName"` gives the member another name than the field's.
 //! `sealed struct` keeps the fields private, for types with a rule between
-//! members that their constructors uphold.
+//! members that their constructors uphold; it has no reader. `checked struct` is
+//! one that has: its `is_sound` tells whether the rule holds.
 //!
-//! Records that arrive are read by hand, since what is wrong with them has to
-//! be told well. Their shapes are tables of [`Member`]s, and the parsers hold
+//! Records that an agent is sent are read by hand, since what is wrong with them
+//! has to be told well. Their shapes are tables of [`Member`]s, and the parsers hold
 //! objects against the same tables: names, presence and values are checked by
 //! what the schema is told from.
 
@@ -29,14 +30,20 @@ mod check;
 #[cfg(test)]
 pub(crate) mod fits;
 mod macros;
+mod read;
 
 pub use super::grammar::Spelling;
 #[cfg(test)]
 pub(crate) use check::has_shape;
+use check::is_constant;
 pub(crate) use check::{Fault, fault, open_faults};
-pub(crate) use macros::{constant, member, object, put, record, spelled, union, wire, words};
+pub(crate) use macros::{
+    constant, get, member, object, put, readable, record, spelled, union, wire, words,
+};
+pub use read::{Fields, FromJson, FromMembers};
 
 use crate::json::{Object, RawJson, ScanError, Value, Writer};
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -212,6 +219,14 @@ impl Json for String {
 }
 
 impl Json for Arc<str> {
+    const SHAPE: Shape = Shape::String;
+
+    fn write(&self, w: &mut Writer) {
+        w.string(self);
+    }
+}
+
+impl Json for Cow<'static, str> {
     const SHAPE: Shape = Shape::String;
 
     fn write(&self, w: &mut Writer) {

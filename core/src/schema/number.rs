@@ -1,7 +1,7 @@
 //! Numbers with a point, without floats.
 
-use super::declare::{Json, Shape};
-use crate::json::Writer;
+use super::declare::{FromJson, Json, Shape};
+use crate::json::{Value, Writer};
 use core::fmt;
 
 /// An amount in 10^-12 US dollars, so that prices for a million tokens add up
@@ -33,6 +33,12 @@ impl Json for Money {
 
     fn write(&self, w: &mut Writer) {
         w.number_text(&alloc::format!("{self}"));
+    }
+}
+
+impl FromJson for Money {
+    fn read(value: Value<'_>) -> Option<Self> {
+        parse_decimal(value.as_number()?, 12).map(Self)
     }
 }
 
@@ -68,6 +74,38 @@ impl Json for Fraction {
     fn write(&self, w: &mut Writer) {
         w.number_text(&alloc::format!("{self}"));
     }
+}
+
+impl FromJson for Fraction {
+    fn read(value: Value<'_>) -> Option<Self> {
+        let millionths = parse_decimal(value.as_number()?, 6)?;
+        u32::try_from(millionths).ok().map(Self)
+    }
+}
+
+/// A number that is not negative in units of 10 to the power of minus `places`;
+/// what is finer is cut off. `None` for one that is negative, too large, or
+/// written with an exponent that moves its point further than any of ours.
+fn parse_decimal(number: &str, places: usize) -> Option<u128> {
+    const MOST: i32 = 64;
+    let (mantissa, exponent) = match number.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
+        None => (number, 0),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let point = i32::try_from(whole.len().checked_add(places)?).ok()?;
+    let count = point.checked_add(exponent)?;
+    let digits = whole.bytes().chain(fraction.bytes());
+    if whole.starts_with('-') || count > MOST {
+        return None;
+    }
+    let padded = digits.chain(core::iter::repeat(b'0'));
+    padded
+        .take(usize::try_from(count).unwrap_or(0))
+        .try_fold(0_u128, |sum, digit| {
+            let digit = u128::from(digit.checked_sub(b'0')?);
+            sum.checked_mul(10)?.checked_add(digit)
+        })
 }
 
 /// Writes `whole.part`, `part` having `places` digits, without zeros at the end.

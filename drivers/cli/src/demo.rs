@@ -10,7 +10,7 @@ mod host;
 mod transcript;
 
 use crate::compose::{self, Parts};
-use crate::options::{Debugging, OutputFormat};
+use crate::options::{Debugging, Driver, OutputFormat};
 use crate::persistence::Persistence;
 use crate::refusal::Refusal;
 use crate::session;
@@ -49,7 +49,7 @@ const FACTS: FileFacts = FileFacts {
 /// # Errors
 ///
 /// Without a temporary folder to play in.
-pub(crate) fn run(output: OutputFormat) -> Result<u8, Refusal> {
+pub(crate) fn run(output: OutputFormat, driver: Driver) -> Result<u8, Refusal> {
     session::start(&Debugging::default())?;
     let folder = Folder::create()?;
     let registry = Registry::parse(REGISTRY.as_bytes(), &FACTS)?;
@@ -82,6 +82,6 @@ pub(crate) fn run(output: OutputFormat) -> Result<u8, Refusal> {
     };
     let unread = Arc::new(OnceLock::new());
     let host = DemoHost::new(style, folder.name(), io::stdout(), Arc::clone(&unread));
-    let status = session::drive(session, world, Stdio::Host(Box::new(host)));
+    let status = session::drive(driver, session, world, Stdio::Host(Box::new(host)));
     Ok(unread.get().map_or(status, crate::unwritable))
 }

@@ -12,6 +12,7 @@ mod view;
 
 pub(crate) use view::Facts;
 
+use crate::options::Driver;
 use crate::refusal::Refusal;
 use crate::session;
 use agentx_core::agent::AgentSession;
@@ -69,6 +70,7 @@ enum Said {
 ///
 /// When the terminal cannot be had or a thread cannot be started.
 pub(crate) fn run(
+    driver: Driver,
     session: AgentSession,
     world: World,
     facts: Facts,
@@ -103,7 +105,7 @@ pub(crate) fn run(
         restore: Box::new(move || screen.restore()),
     });
     let relay = Relay::new(events.clone(), io::stderr().is_terminal());
-    let status = session::drive(session, world, Stdio::Host(Box::new(relay)));
+    let status = session::drive(driver, session, world, Stdio::Host(Box::new(relay)));
     let (done, shown) = channel();
     let _ = events.send(Event::Over(done));
     // An error says that nobody shows anything any more.

@@ -1,7 +1,7 @@
 //! A coding agent behind a pipe: the command-line binary.
 //!
 //! Nothing here decides what an agent does, and nothing waits: the session is
-//! `agentx-core`, the waiting is `agentx-tokio`. This crate reads the command
+//! `agentx-core`, the waiting is one of three drivers. This crate reads the command
 //! line and the home folder, puts the pieces together, and lets them run.
 #![forbid(unsafe_code)]
 #![cfg_attr(
@@ -58,7 +58,7 @@ fn run() -> u8 {
     let launch = Launch::find(&arguments, std::env::var_os("AGENTX_PROFILE").as_deref());
     let status = options::read(&arguments, launch).and_then(|invocation| match invocation {
         Invocation::Run(options) => session::run(*options),
-        Invocation::Demo(output) => demo::run(output),
+        Invocation::Demo(output, driver) => demo::run(output, driver),
         Invocation::List(format) => discover::text(format).map(|text| say(&text)),
         Invocation::Schema(record) => schema::text(record.as_deref()).map(|text| say(&text)),
         Invocation::Sessions(question) => sessions::run(&question),

@@ -96,7 +96,7 @@ Exit status:
     disable_version_flag = true,
     disable_help_subcommand = true,
     args_conflicts_with_subcommands = true,
-    override_usage = "agentx [OPTIONS] [PROMPT]\n       agentx demo [--output-format FORMAT]\n       agentx schema [RECORD]\n       agentx sessions list | show ID\n       agentx --list-providers [--output-format text|json]",
+    override_usage = "agentx [OPTIONS] [PROMPT]\n       agentx demo [--output-format FORMAT] [--driver DRIVER]\n       agentx schema [RECORD]\n       agentx sessions list | show ID\n       agentx --list-providers [--output-format text|json]",
     subcommand_help_heading = "Subcommands",
     after_help = AFTER_HELP
 )]
@@ -181,7 +181,7 @@ pub(crate) struct Options {
     #[arg(long)]
     include_partial_messages: bool,
 
-    /// What runs the session: tokio
+    /// What runs the session: tokio, async-std or mio [default: tokio]
     #[arg(long, value_name = "DRIVER", value_parser = words::driver)]
     driver: Option<Driver>,
 
@@ -211,6 +211,9 @@ enum Command {
         /// What stdout carries: text or stream-json [default: text]
         #[arg(long, value_name = "FORMAT", value_parser = words::demo_format)]
         output_format: Option<OutputFormat>,
+        /// What runs the session: tokio, async-std or mio [default: tokio]
+        #[arg(long, value_name = "DRIVER", value_parser = words::driver)]
+        driver: Option<Driver>,
     },
     /// Print the JSON Schema (2020-12) of the wire records
     #[command(after_help = crate::schema::names())]
@@ -231,7 +234,7 @@ pub(crate) enum Invocation {
     /// Run a session.
     Run(Box<Options>),
     /// Show one.
-    Demo(OutputFormat),
+    Demo(OutputFormat, Driver),
     /// Show the providers (WIRE-026).
     List(ListFormat),
     /// Tell the schema of a record, or of all of them.
@@ -261,8 +264,12 @@ pub(crate) fn read(arguments: &[OsString], launch: Launch) -> Result<Invocation,
     };
     match options.command {
         None => Ok(Invocation::Run(Box::new(options))),
-        Some(Command::Demo { output_format }) => {
-            Ok(Invocation::Demo(output_format.unwrap_or_default()))
+        Some(Command::Demo {
+            output_format,
+            driver,
+        }) => {
+            let output = output_format.unwrap_or_default();
+            Ok(Invocation::Demo(output, driver.unwrap_or_default()))
         }
         Some(Command::Schema { record }) => Ok(Invocation::Schema(record)),
         Some(Command::Sessions { question }) => Ok(Invocation::Sessions(question)),

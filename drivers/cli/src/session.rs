@@ -5,7 +5,7 @@ use crate::home::{self, Home};
 use crate::hosted::Hosted;
 use crate::interactive::{self, Facts};
 use crate::options::{
-    self, Debugging, Options, OutputFormat, Plan, SettingSource, Source, Terminals,
+    self, Debugging, Driver, Options, OutputFormat, Plan, SettingSource, Source, Terminals,
 };
 use crate::persistence::Persistence;
 use crate::prompt;
@@ -94,7 +94,7 @@ pub(crate) fn run(options: Options) -> Result<u8, Refusal> {
                 stores: world.persist.is_some() && plan.trust_workspace,
                 ..told(&registry, entry)
             };
-            return interactive::run(session, world, facts, argument);
+            return interactive::run(plan.driver, session, world, facts, argument);
         }
         (Source::OneShot { argument, stdin }, output) => {
             one_shot(prompt::gather(argument, stdin)?, output)
@@ -104,7 +104,7 @@ pub(crate) fn run(options: Options) -> Result<u8, Refusal> {
             stdin: true,
         },
     };
-    Ok(drive(session, world, stdio))
+    Ok(drive(plan.driver, session, world, stdio))
 }
 
 /// What an interactive session tells of the providers.
@@ -172,9 +172,19 @@ pub(crate) fn start(asked: &Debugging) -> Result<(), Refusal> {
 }
 
 /// Runs a session to its end.
-pub(crate) fn drive(session: AgentSession, world: World, stdio: Stdio) -> u8 {
-    tracing::info!(session = session.session_id(), ?stdio, "session starts");
-    let status = agentx_tokio::run(session, world, stdio).unwrap_or_else(|error| {
+pub(crate) fn drive(driver: Driver, session: AgentSession, world: World, stdio: Stdio) -> u8 {
+    tracing::info!(
+        session = session.session_id(),
+        ?driver,
+        ?stdio,
+        "session starts"
+    );
+    let ended = match driver {
+        Driver::Tokio => agentx_tokio::run(session, world, stdio),
+        Driver::AsyncStd => agentx_async_std::run(session, world, stdio),
+        Driver::Mio => agentx_mio::run(session, world, stdio),
+    };
+    let status = ended.unwrap_or_else(|error| {
         crate::complain(format_args!("error: the session cannot run: {error}"));
         crate::FAILED
     });

@@ -192,6 +192,19 @@ pub fn duplicates(metadata: &Metadata, reasons: &[(&str, &str)]) -> Vec<String> 
     wrong
 }
 
+/// The packages that depend on `name` themselves, in any role.
+#[must_use]
+pub fn users(metadata: &Metadata, name: &str) -> BTreeSet<String> {
+    let id_of = |package: &Package| (package.name == name).then(|| package.id.clone());
+    let named: BTreeSet<String> = metadata.packages.iter().filter_map(id_of).collect();
+    let uses = |node: &&Node| node.deps.iter().any(|dep| named.contains(&dep.pkg));
+    let nodes = metadata.resolve.nodes.iter().filter(uses);
+    let users: BTreeSet<&str> = nodes.map(|node| node.id.as_str()).collect();
+    let packages = metadata.packages.iter();
+    let using = packages.filter(|package| users.contains(package.id.as_str()));
+    using.map(|package| package.name.clone()).collect()
+}
+
 /// Everything that is built into `root`, itself not included.
 #[must_use]
 pub fn built_into(metadata: &Metadata, root: &str) -> BTreeSet<String> {
@@ -228,7 +241,7 @@ pub fn built_into(metadata: &Metadata, root: &str) -> BTreeSet<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Metadata, allowed, built_into, duplicates, licences};
+    use super::{Metadata, allowed, built_into, duplicates, licences, users};
 
     const GRAPH: &str = r#"{"packages": [
         {"id": "r", "name": "root", "version": "1.0.0", "license": "MIT"},
@@ -285,5 +298,13 @@ mod tests {
     fn tests_alone_build_nothing_in() {
         let names: Vec<String> = built_into(&graph(), "root").into_iter().collect();
         assert_eq!(names, ["a", "b"]);
+    }
+
+    #[test]
+    fn users_depend_on_a_crate_themselves() {
+        let of = |name| users(&graph(), name).into_iter().collect::<Vec<_>>();
+        assert_eq!(of("a"), ["root", "t"], "of either version");
+        assert_eq!(of("t"), ["root"], "in tests, too");
+        assert_eq!(of("root"), [""; 0]);
     }
 }

@@ -6,6 +6,7 @@
 
 use crate::fault::Fault;
 use agentx_core::agent::{AgentSession, Config, Input, Output};
+use agentx_core::host::{self, HostSession};
 use agentx_core::machine::Misuse;
 use agentx_core::store::Entry;
 use agentx_core::time::Instant;
@@ -28,6 +29,14 @@ pub enum Event<'a> {
     AgentOutput(&'a Output),
     /// All its outputs of one input are taken.
     AgentDrained(&'a AgentSession),
+    /// The host is about to be fed.
+    HostInput(&'a host::Input<'a>),
+    /// It refused what it was fed: a bug of the world or of the host.
+    HostRefused(Misuse),
+    /// The host said something.
+    HostOutput(&'a host::Output),
+    /// All its outputs of one input are taken.
+    HostDrained(&'a HostSession),
     /// Bytes of the agent went into the pipe to the host.
     Written(usize),
     /// The host took bytes of the agent.

@@ -4,11 +4,12 @@ use agentx_core::agent::Provider;
 use agentx_core::agent_loop::Pricing;
 use agentx_core::guard::Guard;
 use agentx_core::hook::{Hook, HookEvent, Matcher};
-use agentx_core::json::RawJson;
+use agentx_core::json::{RawJson, ScanLimits, Scanner, Value};
 use agentx_core::limits::Limits;
 use agentx_core::policy::{Layer, Layers, Settings};
 use agentx_core::schema::outbound::{ApiKeySource, ReasoningCapabilities};
 use agentx_core::schema::payload::{InitializePayload, InitializeSession, ProviderIdentity};
+use agentx_core::schema::permission::PermissionUpdate;
 use agentx_core::store::Binding;
 use agentx_core::structured::OutputSchema;
 use agentx_core::tool::{Background, ToolClass, ToolSpec};
@@ -45,6 +46,8 @@ pub struct Kit {
     pub hooks: Arc<[Hook]>,
     /// What stored sessions are bound to.
     pub binding: Binding,
+    /// Lists of permission updates whose order matters.
+    pub updates: Vec<Vec<PermissionUpdate>>,
 }
 
 static KIT: LazyLock<Kit> = LazyLock::new(Kit::new);
@@ -68,6 +71,26 @@ fn tool(name: &str, class: ToolClass) -> ToolSpec {
             ToolClass::Inert | ToolClass::ReadOnly | ToolClass::Edit => Background::Never,
         },
     }
+}
+
+/// Lists of updates as hosts write them.
+const UPDATES: [&str; 8] = [
+    r#"[{"type":"addRules","rules":[{"toolName":"Do"}],"behavior":"allow","destination":"userSettings"},{"type":"removeRules","rules":[{"toolName":"Do"}],"behavior":"allow","destination":"userSettings"}]"#,
+    r#"[{"type":"removeRules","rules":[{"toolName":"Do"}],"behavior":"allow","destination":"session"},{"type":"addRules","rules":[{"toolName":"Do"}],"behavior":"allow","destination":"session"}]"#,
+    r#"[{"type":"addRules","rules":[{"toolName":"Change"}],"behavior":"deny","destination":"localSettings"},{"type":"setMode","mode":"acceptEdits","destination":"session"},{"type":"replaceRules","rules":[],"behavior":"deny","destination":"localSettings"}]"#,
+    r#"[{"type":"setMode","mode":"plan","destination":"session"},{"type":"setMode","mode":"default","destination":"session"}]"#,
+    r#"[{"type":"setMode","mode":"default","destination":"session"},{"type":"setMode","mode":"dontAsk","destination":"session"}]"#,
+    r#"[{"type":"addDirectories","directories":["/etc"],"destination":"session"},{"type":"removeDirectories","directories":["/etc"],"destination":"session"}]"#,
+    r#"[{"type":"addRules","rules":[{"toolName":"Do"}],"behavior":"allow","destination":"projectSettings"},{"type":"addDirectories","directories":["/etc"],"destination":"cliArg"}]"#,
+    "[]",
+];
+
+fn updates(text: &str) -> Vec<PermissionUpdate> {
+    let mut scanner = Scanner::new();
+    let list = scanner.scan(text.as_bytes(), &ScanLimits::DEFAULT).ok();
+    let list = list.and_then(Value::as_array).expect("a list of updates");
+    let update = |value| PermissionUpdate::from_value(value).expect("an update");
+    list.iter().map(update).collect()
 }
 
 fn layers(text: &str) -> Layers {
@@ -151,6 +174,7 @@ impl Kit {
                 model: "sim-model".into(),
                 route: "00ff".into(),
             },
+            updates: UPDATES.iter().map(|list| updates(list)).collect(),
         }
     }
 }

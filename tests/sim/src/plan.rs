@@ -85,8 +85,11 @@ fn config(tape: &mut Tape) -> Config {
         initialize: kit.initialize.clone(),
         tools: Arc::clone(&kit.tools),
         system: tape.one_in(2).then(|| "Be brief.".into()),
-        permission_mode: PermissionMode::ALL[tape.below(PermissionMode::ALL.len())],
-        settings: kit.settings[tape.below(3)].clone(),
+        permission_mode: match tape.below(12) {
+            n @ 7.. => PermissionMode::ALL[n - 7],
+            _ => PermissionMode::Default,
+        },
+        settings: kit.settings[[0, 0, 0, 1, 2][tape.below(5)]].clone(),
         directories: Vec::new(),
         host_answers: !tape.one_in(8),
         orphans: if tape.one_in(2) {
@@ -95,10 +98,10 @@ fn config(tape: &mut Tape) -> Config {
             OrphanPolicy::Ignore
         },
         max_turns: tape.one_in(3).then_some(2),
-        max_budget: (priced && tape.one_in(2)).then_some(400_000_000),
+        max_budget: (priced && tape.one_in(4)).then_some(4_000_000_000),
         replay_user_messages: tape.one_in(3),
         include_partial_messages: tape.one_in(2),
-        vet_records: tape.one_in(4),
+        vet_records: tape.one_in(5),
         flush_remote: tape.one_in(3),
         credentials: kit.credentials.clone(),
         metadata: kit.metadata.clone(),

@@ -106,7 +106,7 @@ fn inputs() -> Vec<Input<'static>> {
         Input::Sent(usize::MAX),
         Input::WriteFailed,
     ];
-    inputs.extend(CATEGORIES.map(|category| failed(category, Some(500))));
+    inputs.extend(ErrorCategory::ALL.map(|category| failed(category, Some(500))));
     inputs.extend(STOPS.map(|(_, stop)| delta(Delta::Stop(stop))));
     for verdict in [Verdict::Passed, Verdict::Failed] {
         inputs.push(Input::Done(id, Answer::Persisted(verdict)));

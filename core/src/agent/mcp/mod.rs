@@ -135,7 +135,7 @@ impl AgentSession {
 
     /// Words of a server on one line, without credentials and places.
     fn shown(&self, text: &str) -> String {
-        super::records::one_line(&self.placeless(text))
+        crate::text::one_line(&self.placeless(text))
     }
 
     // ---- clients --------------------------------------------------------------------

@@ -117,7 +117,7 @@ fn takes(shape: &Shape, value: Value<'_>, open: bool) -> bool {
 }
 
 /// Strings are compared decoded. Constants are plain words, numbers and literals.
-fn is_constant(json: &str, value: Value<'_>) -> bool {
+pub(super) fn is_constant(json: &str, value: Value<'_>) -> bool {
     let word = json
         .strip_prefix('"')
         .and_then(|word| word.strip_suffix('"'));

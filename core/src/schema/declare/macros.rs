@@ -16,12 +16,53 @@ macro_rules! record {
                 $(w.constant(concat!(",\"", $wire, "\":", stringify!($value)));)+
             }
         }
+
+        $crate::schema::declare::readable!($name);
+
+        impl $crate::schema::declare::FromMembers for $name {
+            fn read_members(
+                fields: &mut $crate::schema::declare::Fields<'_>,
+            ) -> Option<Self> {
+                (true $(&& fields.constant($wire, stringify!($value)))+).then_some(Self)
+            }
+        }
     };
     ($(#[$meta:meta])* pub struct $name:ident { $($members:tt)* }) => {
         $crate::schema::declare::record!(@fields [pub] $(#[$meta])* $name { $($members)* });
+        $crate::schema::declare::record!(@read [|_: &Self| true] $name { $($members)* });
     };
     ($(#[$meta:meta])* pub sealed struct $name:ident { $($members:tt)* }) => {
         $crate::schema::declare::record!(@fields [] $(#[$meta])* $name { $($members)* });
+    };
+    ($(#[$meta:meta])* pub checked struct $name:ident { $($members:tt)* }) => {
+        $crate::schema::declare::record!(@fields [] $(#[$meta])* $name { $($members)* });
+        $crate::schema::declare::record!(@read [Self::is_sound] $name { $($members)* });
+    };
+    (@read [$sound:expr] $name:ident {
+        $(
+            $($before:literal = $value:literal,)*
+            $(#[$doc:meta])*
+            $presence:ident $field:ident $(as $wire:literal)?: $type:ty,
+        )*
+    }) => {
+        $crate::schema::declare::readable!($name);
+
+        impl $crate::schema::declare::FromMembers for $name {
+            fn read_members(
+                fields: &mut $crate::schema::declare::Fields<'_>,
+            ) -> Option<Self> {
+                $(
+                    $(
+                        if !fields.constant($before, stringify!($value)) {
+                            return None;
+                        }
+                    )*
+                    let $field: $type =
+                        $crate::schema::declare::get!($presence fields, $field $($wire)?);
+                )*
+                Some(Self { $($field,)* }).filter($sound)
+            }
+        }
     };
     (@fields [$($vis:tt)*] $(#[$meta:meta])* $name:ident {
         $(
@@ -157,6 +198,48 @@ macro_rules! put {
     };
 }
 
+/// Reads a field.
+macro_rules! get {
+    (required $fields:ident, $field:ident $($wire:literal)?) => {
+        $crate::schema::declare::FromJson::read(
+            $fields.take($crate::schema::declare::wire!($field $($wire)?))?,
+        )?
+    };
+    (nullable $fields:ident, $field:ident $($wire:literal)?) => {
+        match $fields.take($crate::schema::declare::wire!($field $($wire)?))? {
+            value if value.is_null() => None,
+            value => Some($crate::schema::declare::FromJson::read(value)?),
+        }
+    };
+    (optional $fields:ident, $field:ident $($wire:literal)?) => {
+        match $fields.take_some($crate::schema::declare::wire!($field $($wire)?)) {
+            None => None,
+            Some(value) => Some($crate::schema::declare::FromJson::read(value)?),
+        }
+    };
+    (flag $fields:ident, $field:ident $($wire:literal)?) => {
+        match $fields.take_some($crate::schema::declare::wire!($field $($wire)?)) {
+            None => false,
+            Some(value) => value.as_bool()?,
+        }
+    };
+    (flatten $fields:ident, $field:ident $($wire:literal)?) => {
+        $crate::schema::declare::FromMembers::read_members($fields)?
+    };
+}
+
+/// An object is read from its members.
+macro_rules! readable {
+    ($name:ident) => {
+        impl $crate::schema::declare::FromJson for $name {
+            fn read(value: $crate::json::Value<'_>) -> Option<Self> {
+                let mut fields = $crate::schema::declare::Fields::of(value.as_object()?);
+                $crate::schema::declare::FromMembers::read_members(&mut fields)
+            }
+        }
+    };
+}
+
 /// The name on the wire: the one given, else the field's.
 macro_rules! wire {
     ($field:ident) => {
@@ -218,6 +301,12 @@ macro_rules! words {
                 w.string(self.as_str());
             }
         }
+
+        impl $crate::schema::declare::FromJson for $name {
+            fn read(value: $crate::json::Value<'_>) -> Option<Self> {
+                Self::from_word(&value.as_str()?.decode().ok()?)
+            }
+        }
     };
 }
 
@@ -254,6 +343,26 @@ macro_rules! union {
             }
         }
 
+        $crate::schema::declare::readable!($name);
+
+        impl $crate::schema::declare::FromMembers for $name {
+            fn read_members(
+                fields: &mut $crate::schema::declare::Fields<'_>,
+            ) -> Option<Self> {
+                $(
+                    let mut attempt = fields.clone();
+                    let read = <$type as $crate::schema::declare::FromMembers>::read_members(
+                        &mut attempt,
+                    );
+                    if let Some(value) = read {
+                        *fields = attempt;
+                        return Some(Self::$variant(value));
+                    }
+                )+
+                None
+            }
+        }
+
         $(impl From<$type> for $name {
             fn from(value: $type) -> Self {
                 Self::$variant(value)
@@ -262,4 +371,6 @@ macro_rules! union {
     };
 }
 
-pub(crate) use {constant, member, object, put, record, spelled, union, wire, words};
+pub(crate) use {
+    constant, get, member, object, put, readable, record, spelled, union, wire, words,
+};

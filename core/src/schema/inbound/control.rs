@@ -77,7 +77,7 @@ fn operation(record: Object<'_>, context: &ParseContext<'_>) -> Result<Operation
     Ok(Operation::named(&subtype, request.len() > 1, context))
 }
 
-pub(super) fn response(record: Object<'_>) -> Result<ControlResponse, Malformed> {
+pub(crate) fn response(record: Object<'_>) -> Result<ControlResponse, Malformed> {
     let Some(response) = record.get("response").and_then(Value::as_object) else {
         return Err(Malformed {
             at: record.value().start(),

@@ -16,6 +16,7 @@ mod tests;
 mod types;
 mod user;
 
+pub(crate) use control::response as read_response;
 pub use environment::Environment;
 pub use initialize::{HookRegistration, Initialize, UnknownEvent};
 pub use shared::SharedOperation;

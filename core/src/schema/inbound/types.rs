@@ -318,7 +318,7 @@ pub struct ParseContext<'a> {
 
 impl ParseContext<'_> {
     /// The beginning of a word of the peer that a refusal shows.
-    pub(super) fn shown(&self, word: &str) -> String {
+    pub(crate) fn shown(&self, word: &str) -> String {
         grammar::cut(&self.guard.redact(word), UNKNOWN_KIND_CHARS).into()
     }
 }

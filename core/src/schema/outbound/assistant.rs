@@ -1,8 +1,11 @@
 //! Assistant records and the message inside.
 
-use crate::json::{RawJson, Writer};
+use crate::json::{RawJson, Value, Writer};
 use crate::model::{self, Block, ErrorCategory, Usage};
-use crate::schema::declare::{Json, Member, Presence, Record, Shape, object, record, union, words};
+use crate::schema::declare::{
+    Fields, FromJson, FromMembers, Json, Member, Presence, Record, Shape, object, readable, record,
+    union, words,
+};
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -164,6 +167,13 @@ impl Json for ErrorCategory {
     }
 }
 
+impl FromJson for ErrorCategory {
+    fn read(value: Value<'_>) -> Option<Self> {
+        let word = value.as_str()?;
+        Self::ALL.into_iter().find(|known| word == known.as_str())
+    }
+}
+
 object!(
     Usage = [
         count("input_tokens"),
@@ -186,6 +196,22 @@ impl Record for Usage {
         w.member_u64("cache_read_input_tokens", self.cache_read_input_tokens);
         w.member_u64("reasoning_output_tokens", self.reasoning_output_tokens);
         w.member_u64("total_tokens", self.total());
+    }
+}
+
+readable!(Usage);
+
+impl FromMembers for Usage {
+    /// The total is made of the others, so what it says is not read.
+    fn read_members(fields: &mut Fields<'_>) -> Option<Self> {
+        let mut count = |name| u64::read(fields.take(name)?);
+        Some(Self {
+            input_tokens: count("input_tokens")?,
+            output_tokens: count("output_tokens")?,
+            cache_creation_input_tokens: count("cache_creation_input_tokens")?,
+            cache_read_input_tokens: count("cache_read_input_tokens")?,
+            reasoning_output_tokens: count("reasoning_output_tokens")?,
+        })
     }
 }
 

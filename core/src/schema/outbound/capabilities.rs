@@ -3,6 +3,9 @@
 use crate::limits::{Limits, UploadLimits};
 use crate::schema::declare::{record, words};
 use crate::schema::outbound::import::AttachmentKind;
+use alloc::borrow::Cow;
+use alloc::vec;
+use alloc::vec::Vec;
 
 record! {
     /// What may be attached to a prompt. Its absence means text only (DEC-23).
@@ -17,9 +20,9 @@ record! {
     pub struct AttachmentCapabilities {
         "protocol_version" = 1,
         /// Where attachments come from.
-        required sources: [AttachmentSource; 2],
+        required sources: Vec<AttachmentSource>,
         /// What they may be.
-        required media_types: [MediaType; 3],
+        required media_types: Vec<MediaType>,
         /// Ceilings of the session.
         required limits: AttachmentLimits,
         /// Ceilings of one model request.
@@ -73,7 +76,7 @@ record! {
         /// What it is.
         required kind: AttachmentKind,
         /// Its format.
-        required mime_type: &'static str,
+        required mime_type: Cow<'static, str>,
         /// Largest file, in bytes.
         required max_bytes: u64,
         /// Largest width and height of a picture, in pixels.
@@ -144,7 +147,7 @@ impl InputCapabilities {
         let upload = &limits.upload;
         Self {
             attachments: AttachmentCapabilities {
-                sources: [
+                sources: vec![
                     AttachmentSource {
                         source: SourceName::FilePath,
                         scope: SourceScope::InitialCli,
@@ -154,7 +157,7 @@ impl InputCapabilities {
                         scope: SourceScope::PerTurn,
                     },
                 ],
-                media_types: [
+                media_types: vec![
                     MediaType::image("image/png", upload),
                     MediaType::image("image/jpeg", upload),
                     MediaType::pdf(upload),
@@ -197,7 +200,7 @@ impl MediaType {
     const fn image(mime_type: &'static str, upload: &UploadLimits) -> Self {
         Self {
             kind: AttachmentKind::Image,
-            mime_type,
+            mime_type: Cow::Borrowed(mime_type),
             max_bytes: upload.item_bytes,
             max_dimension: Some(upload.image_side as u64),
             max_pixels: Some(upload.image_pixels),
@@ -209,7 +212,7 @@ impl MediaType {
     const fn pdf(upload: &UploadLimits) -> Self {
         Self {
             kind: AttachmentKind::Document,
-            mime_type: "application/pdf",
+            mime_type: Cow::Borrowed("application/pdf"),
             max_bytes: upload.item_bytes,
             max_dimension: None,
             max_pixels: None,

@@ -23,7 +23,7 @@ words! {
 record! {
     /// The session's state changed (DEC-12). `requires_action` is there exactly
     /// in the state of that name.
-    pub sealed struct StateChanged {
+    pub checked struct StateChanged {
         "type" = "system",
         "subtype" = "session_state_changed",
         required state: SessionState,
@@ -63,6 +63,17 @@ impl StateChanged {
             sdk_host_only: true,
             ..self
         }
+    }
+
+    fn is_sound(&self) -> bool {
+        let asks = self.state == SessionState::RequiresAction;
+        asks == self.requires_action.is_some()
+    }
+
+    /// The question that the session waits for, in the state of that name.
+    #[must_use]
+    pub const fn question(&self) -> Option<&RequiresAction> {
+        self.requires_action.as_ref()
     }
 
     /// The state.

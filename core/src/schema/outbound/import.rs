@@ -127,7 +127,7 @@ pub struct UploadIds {
 record! {
     /// What became of an accepted upload. A committed one has an attachment, a
     /// failed one a reason, and only an accepted one is not terminal.
-    pub sealed struct AttachmentImportResult {
+    pub checked struct AttachmentImportResult {
         "type" = "attachment_import_result",
         "version" = 1,
         required upload_id: Arc<str>,
@@ -141,6 +141,17 @@ record! {
 }
 
 impl AttachmentImportResult {
+    fn is_sound(&self) -> bool {
+        let (accepted, committed) = match self.status {
+            UploadStatus::Accepted => (true, false),
+            UploadStatus::Committed => (false, true),
+            UploadStatus::Aborted | UploadStatus::Expired | UploadStatus::Failed => (false, false),
+        };
+        self.terminal != accepted
+            && self.attachment.is_some() == committed
+            && self.reason.is_some() != (accepted || committed)
+    }
+
     /// The upload began.
     #[must_use]
     pub fn accepted(ids: UploadIds) -> Self {

@@ -102,7 +102,7 @@ record! {
 record! {
     /// The reasoning efforts a provider entry declares, in its order. There is a
     /// default exactly when there are any, and it is one of them (WIRE-023, DEC-46).
-    pub sealed struct ReasoningCapabilities {
+    pub checked struct ReasoningCapabilities {
         required supported: bool,
         required efforts: Vec<Arc<str>>,
         optional default_effort as "defaultEffort": Option<Arc<str>>,
@@ -122,6 +122,12 @@ impl fmt::Display for UndeclaredDefault {
 impl core::error::Error for UndeclaredDefault {}
 
 impl ReasoningCapabilities {
+    fn is_sound(&self) -> bool {
+        let default = self.default_effort.as_ref();
+        self.supported != self.efforts.is_empty()
+            && default.is_none_or(|default| self.efforts.contains(default))
+    }
+
     /// Declared efforts with their default.
     ///
     /// # Errors

@@ -62,8 +62,8 @@ pub use work::{
     TaskProgress, TaskStarted, TaskStatus, TaskType, TaskUsage,
 };
 
-use super::declare::{Json, Record, Shape};
-use crate::json::Writer;
+use super::declare::{Fields, FromMembers, Json, Record, Shape};
+use crate::json::{Object, Writer};
 
 /// The two ids at the end of a session record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +103,25 @@ macro_rules! outbound {
                     $(Self::$variant(_) => true,)+
                     $(Self::$bare(_) => false,)+
                 }
+            }
+
+            /// Reads what [`Outbound::write`] wrote, its ids left out. `None` for a
+            /// record that is none of these: of another type, or with members
+            /// that have other values than any of ours.
+            #[must_use]
+            pub fn read(object: Object<'_>) -> Option<Self> {
+                let fields = Fields::of(object);
+                $(
+                    if let Some(record) = <$type>::read_members(&mut fields.clone()) {
+                        return Some(Self::$variant(record));
+                    }
+                )+
+                $(
+                    if let Some(record) = <$bare_type>::read_members(&mut fields.clone()) {
+                        return Some(Self::$bare(record));
+                    }
+                )+
+                None
             }
 
             fn write_members(&self, w: &mut Writer) {

@@ -19,6 +19,17 @@ union! {
     }
 }
 
+impl ResultRecord {
+    /// UUID of the prompt that ended; a result about the stream has none.
+    #[must_use]
+    pub const fn prompt_uuid(&self) -> Option<&Arc<str>> {
+        match self {
+            Self::Success(result) => result.prompt_uuid.as_ref(),
+            Self::Error(result) => result.prompt_uuid.as_ref(),
+        }
+    }
+}
+
 record! {
     /// A prompt that was answered.
     pub struct ResultSuccess {

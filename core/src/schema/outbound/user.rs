@@ -1,7 +1,9 @@
 //! User records we send: tool results and echoes.
 
-use crate::json::{RawJson, Writer};
-use crate::schema::declare::{Json, Record, Shape, record};
+use crate::json::{RawJson, Value, Writer};
+use crate::schema::declare::{
+    Fields, FromJson, FromMembers, Json, Record, Shape, readable, record,
+};
 use crate::schema::inbound::{Priority, UserContent, UserRecord};
 use crate::schema::outbound::assistant::TextBlock;
 use crate::tool::ToolContent;
@@ -75,6 +77,12 @@ impl Json for ToolContent {
         match self {
             Self::Text(text) => write_text_block(text, w),
         }
+    }
+}
+
+impl FromJson for ToolContent {
+    fn read(value: Value<'_>) -> Option<Self> {
+        TextBlock::read(value).map(|block| Self::Text(block.text))
     }
 }
 
@@ -159,6 +167,17 @@ impl Record for UserReplay {
     }
 }
 
+readable!(UserReplay);
+
+impl FromMembers for UserReplay {
+    fn read_members(fields: &mut Fields<'_>) -> Option<Self> {
+        Some(Self {
+            echo: UserEcho::read_members(fields)?,
+            uuid: FromJson::read(fields.take("uuid")?)?,
+        })
+    }
+}
+
 impl Json for UserContent {
     const SHAPE: Shape = Shape::OneOf(&[Shape::String, Shape::List(&TextBlock::SHAPE)]);
 
@@ -171,5 +190,17 @@ impl Json for UserContent {
                 w.end_array();
             }
         }
+    }
+}
+
+impl FromJson for UserContent {
+    fn read(value: Value<'_>) -> Option<Self> {
+        let Some(blocks) = value.as_array() else {
+            return String::read(value).map(Self::Text);
+        };
+        let texts = blocks
+            .iter()
+            .map(|block| Some(TextBlock::read(block)?.text));
+        texts.collect::<Option<_>>().map(Self::Blocks)
     }
 }

@@ -2,7 +2,8 @@
 
 use super::reference::ReferenceOptions;
 use super::{
-    Debugging, InputFormat, Options, OutputFormat, Reference, TextOrFile, ToolChoice, Wanted,
+    Debugging, Driver, InputFormat, Options, OutputFormat, Reference, TextOrFile, ToolChoice,
+    Wanted,
 };
 use crate::refusal::Refusal;
 use agentx_core::schema::Money;
@@ -53,6 +54,8 @@ pub(crate) struct Plan {
     pub(crate) replay_user_messages: bool,
     /// Write `stream_event` records.
     pub(crate) include_partial_messages: bool,
+    /// What runs the session.
+    pub(crate) driver: Driver,
     /// What a host asks for, in the profile `reference`.
     pub(crate) reference: Option<Reference>,
 }
@@ -134,6 +137,7 @@ impl Options {
             max_budget: self.max_budget_usd,
             replay_user_messages: self.replay_user_messages,
             include_partial_messages: self.include_partial_messages,
+            driver: self.driver.unwrap_or_default(),
         })
     }
 

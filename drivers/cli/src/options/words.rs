@@ -65,10 +65,15 @@ pub(crate) enum Profile {
 }
 
 /// What runs a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Driver {
     /// The tokio driver.
+    #[default]
     Tokio,
+    /// The async-std driver.
+    AsyncStd,
+    /// The blocking driver.
+    Mio,
 }
 
 pub(super) fn input_format(word: &str) -> Result<InputFormat, String> {
@@ -142,8 +147,9 @@ pub(crate) fn profile(word: &str) -> Result<Profile, String> {
 pub(super) fn driver(word: &str) -> Result<Driver, String> {
     match word {
         "tokio" => Ok(Driver::Tokio),
-        "async-std" | "mio" => Err(format!("{word} is not available yet; expected tokio")),
-        _ => Err("expected tokio".into()),
+        "async-std" => Ok(Driver::AsyncStd),
+        "mio" => Ok(Driver::Mio),
+        _ => Err("expected tokio, async-std or mio".into()),
     }
 }
 

@@ -3,6 +3,7 @@
 mod catalog;
 mod demo;
 mod discovery;
+mod drivers;
 mod endings;
 mod home;
 mod hook_callbacks;

@@ -6,8 +6,16 @@ use agentx_conformance::{graph, rules, tree};
 /// Crates that may stand in the graph in several versions, each with its reason.
 const SEVERAL_VERSIONS: &[(&str, &str)] = &[
     (
+        "async-channel",
+        "async-std still takes 1, what is under it 2; in the async-std driver alone",
+    ),
+    (
         "bit-vec",
         "fancy-regex under jsonschema takes 0.8, yasna under rcgen (tests only) 0.9",
+    ),
+    (
+        "event-listener",
+        "under both versions of async-channel, 2 and 5; in the async-std driver alone",
     ),
     (
         "getrandom",
@@ -96,6 +104,25 @@ fn dependencies_are_licensed_and_single() {
     let mut wrong = graph::licences(&metadata);
     wrong.extend(graph::duplicates(&metadata, SEVERAL_VERSIONS));
     complain(&wrong);
+}
+
+/// A crate that nobody looks after any more stays where it is
+/// (docs/decisions/async-std.md).
+#[test]
+fn async_std_is_under_its_driver_alone() {
+    let metadata = graph::metadata().unwrap();
+    let users = graph::users(&metadata, "async-std");
+    assert_eq!(users.into_iter().collect::<Vec<_>>(), ["agentx-async-std"]);
+    let users = graph::users(&metadata, "agentx-async-std");
+    let allowed = ["agentx", "agentx-benches", "agentx-equivalence"];
+    let foreign = users
+        .iter()
+        .filter(|name| !allowed.contains(&name.as_str()));
+    complain(
+        &foreign
+            .map(|name| format!("{name} depends on agentx-async-std"))
+            .collect::<Vec<_>>(),
+    );
 }
 
 #[test]

@@ -84,6 +84,7 @@ impl<W: Watch> World<'_, W> {
             match output {
                 Output::Transmit(record) => {
                     self.records += 1;
+                    self.desk.overhear(record.as_bytes());
                     if !self.agent.broken {
                         self.agent.out.push_back(record);
                     }
@@ -95,6 +96,7 @@ impl<W: Watch> World<'_, W> {
                 Output::Event(_) | Output::Diagnostic(_) => {}
             }
         }
+        self.marks = self.marks.union(self.agent.session.marks());
         let now = self.instant();
         self.watch
             .see(now, &Event::AgentDrained(&self.agent.session))?;

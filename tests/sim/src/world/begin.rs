@@ -32,8 +32,8 @@ impl<W: Watch> World<'_, W> {
         }
         self.up = Pipe::new(self.plan.pipe);
         self.down = Pipe::new(self.plan.pipe);
-        self.desk = Desk::default();
         let now = self.instant();
+        self.desk = Desk::new(u64::from(self.epoch), now);
         self.agent = Process::new(config.clone(), now);
         self.watch.see(
             now,

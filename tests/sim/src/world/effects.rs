@@ -69,7 +69,12 @@ impl<W: Watch> World<'_, W> {
         };
         self.agent.running.push(Running { id, job, hangs });
         if !hangs {
-            let delay = self.delay();
+            let delay = match self.agent.running.last().map(|open| &open.job) {
+                Some(Job::Tool { .. } | Job::Hook { .. } | Job::Validate | Job::Rewind) => {
+                    self.pause()
+                }
+                _ => self.delay(),
+            };
             self.after(delay, What::Effect(id));
         }
         Ok(())
@@ -156,7 +161,7 @@ impl<W: Watch> World<'_, W> {
                 Answer::Stored(self.store_batch(&batch)?)
             }
             Job::Flush => Answer::Flushed(self.verdict(Fault::FlushFailure, 4)?),
-            Job::Vet => Answer::Vetted(self.verdict(Fault::VetRejection, 100)?),
+            Job::Vet => Answer::Vetted(self.verdict(Fault::VetRejection, 150)?),
             Job::Validate => Answer::Validated(self.validity()?),
             Job::Match(matching) => {
                 let all = matching.names.iter().cloned().collect();

@@ -12,6 +12,7 @@ impl<W: Watch> World<'_, W> {
             return Ok(());
         }
         match self.tape.below(24) {
+            17.. if !self.tape.one_in(3) => Ok(()),
             0..3 => self.early_tick(),
             3..5 => self.many_ticks(),
             5..8 => self.late_reply(),
@@ -22,7 +23,7 @@ impl<W: Watch> World<'_, W> {
             18 => self.malformed(),
             19 => self.oversize(),
             20 => self.signal(),
-            21 | 22 if self.plan.swarm.has(Fault::Crash) && self.tape.one_in(4) => self.crash(),
+            21 | 22 if self.plan.swarm.has(Fault::Crash) && self.tape.one_in(2) => self.crash(),
             _ => Ok(()),
         }
     }
@@ -52,19 +53,10 @@ impl<W: Watch> World<'_, W> {
         if count == 0 || !self.strikes(Fault::LateReply, 2)? {
             return Ok(());
         }
-        let (request, tool) = self.desk.asked[self.tape.below(count)].clone();
-        if self
-            .desk
-            .asks
-            .iter()
-            .any(|(ask, _)| ask.request_id == request)
-        {
-            // It still waits; that is an answer before its time.
-            self.desk.asks.retain(|(ask, _)| ask.request_id != request);
-        }
+        let asked = self.desk.asked[self.tape.below(count)].clone();
         let said = records::PERMISSIONS[self.tape.below(2)];
-        let payload = records::with_tool(said, &tool);
-        self.send(records::answer(&request, &payload), false)
+        let payload = records::with_tool(said, &asked.tool_use_id);
+        self.inject(records::answer(&asked.request_id, &payload))
     }
 
     fn repeated_reply(&mut self) -> Step {
@@ -73,7 +65,7 @@ impl<W: Watch> World<'_, W> {
             return Ok(());
         }
         let line = self.desk.answered[self.tape.below(count)].clone();
-        self.send(line, false)
+        self.inject(line)
     }
 
     /// An answer that nobody asked for.
@@ -100,7 +92,7 @@ impl<W: Watch> World<'_, W> {
             ),
             _ => records::failure("req_nobody", "what?"),
         };
-        self.send(line, false)
+        self.inject(line)
     }
 
     /// The embedder has something to say.
@@ -121,13 +113,12 @@ impl<W: Watch> World<'_, W> {
             return Ok(());
         }
         if let Some(line) = self.desk.out.front() {
-            let rest = &line[self.desk.written..];
+            let rest = &line.bytes[self.desk.written..];
             let count = self.tape.wide(rest.len().min(60_000));
             self.up.write(&rest[..count]);
         }
-        self.desk.out.clear();
-        self.desk.written = 0;
         self.up.close();
+        self.set_up_host();
         self.set_up_agent();
         Ok(())
     }
@@ -147,7 +138,7 @@ impl<W: Watch> World<'_, W> {
             return Ok(());
         }
         let bytes = BYTES[self.tape.below(BYTES.len())];
-        self.send(bytes.to_vec(), false)
+        self.inject(bytes.to_vec())
     }
 
     /// A line that is longer than a record may be, where that is not much.
@@ -158,7 +149,7 @@ impl<W: Watch> World<'_, W> {
         }
         let mut line = vec![b' '; most];
         line.extend_from_slice(b"{\"type\":\"keep_alive\"}\n");
-        self.send(line, false)
+        self.inject(line)
     }
 
     fn signal(&mut self) -> Step {

@@ -5,12 +5,12 @@
 //! when, is a choice of the tape.
 
 mod agent;
+mod answers;
 mod begin;
 mod desk;
 mod effects;
 mod mischief;
 mod model;
-mod peer;
 mod phases;
 mod pipes;
 mod records;
@@ -24,7 +24,9 @@ use crate::pipe::Pipe;
 use crate::plan::Plan;
 use crate::tape::Tape;
 use agent::Process;
+use agentx_core::agent::Config;
 use agentx_core::effect::EffectId;
+use agentx_core::mark::Marks;
 use agentx_core::time::Instant;
 use desk::Desk;
 use std::cmp::Reverse;
@@ -44,13 +46,20 @@ pub struct Outcome {
     pub processes: u64,
     /// Faults by their kinds.
     pub faults: FaultCounts,
+    /// Requirement marks that the agents reached.
+    pub marks: Marks,
     /// What a watcher had against it.
     pub violation: Option<Violation>,
 }
 
 /// Lives one run to its end.
 pub fn run(tape: Tape, watch: &mut impl Watch) -> Outcome {
-    let mut world = World::new(tape, watch);
+    run_with(tape, |_| {}, watch)
+}
+
+/// The same with a change to how its agents are set up.
+pub fn run_with(tape: Tape, change: impl FnOnce(&mut Config), watch: &mut impl Watch) -> Outcome {
+    let mut world = World::new(tape, change, watch);
     let violation = world.live().err();
     Outcome {
         tape: world.tape,
@@ -58,6 +67,7 @@ pub fn run(tape: Tape, watch: &mut impl Watch) -> Outcome {
         records: world.records,
         processes: u64::from(world.epoch),
         faults: world.faults,
+        marks: world.marks,
         violation,
     }
 }
@@ -83,7 +93,7 @@ enum What {
     /// The host does something of its own accord.
     HostActs,
     /// The host answers one of the agent's requests.
-    HostAnswers(u64),
+    HostAnswers(EffectId),
     /// An effect goes on.
     Effect(EffectId),
     /// An effect that was cancelled answers all the same.
@@ -115,11 +125,13 @@ struct World<'w, W> {
     steps: u64,
     records: u64,
     faults: FaultCounts,
+    marks: Marks,
 }
 
 impl<'w, W: Watch> World<'w, W> {
-    fn new(mut tape: Tape, watch: &'w mut W) -> Self {
-        let plan = Plan::draw(&mut tape);
+    fn new(mut tape: Tape, change: impl FnOnce(&mut Config), watch: &'w mut W) -> Self {
+        let mut plan = Plan::draw(&mut tape);
+        change(&mut plan.config);
         let agent = Process::new(plan.config.clone(), Instant::ZERO);
         Self {
             tape,
@@ -129,7 +141,7 @@ impl<'w, W: Watch> World<'w, W> {
             set_up: 0,
             epoch: 0,
             agent,
-            desk: Desk::default(),
+            desk: Desk::new(0, Instant::ZERO),
             up: Pipe::new(plan.pipe),
             down: Pipe::new(plan.pipe),
             store: Store::default(),
@@ -137,6 +149,7 @@ impl<'w, W: Watch> World<'w, W> {
             steps: 0,
             records: 0,
             faults: FaultCounts::default(),
+            marks: Marks::NONE,
             plan,
         }
     }
@@ -164,6 +177,16 @@ impl<'w, W: Watch> World<'w, W> {
             20..28 => 20 * self.tape.below(32) as u64,
             28..31 => 1_000 * self.tape.below(200) as u64,
             _ => 500_000 * self.tape.below(16) as u64,
+        }
+    }
+
+    /// How long somebody thinks or a tool works, in microseconds.
+    fn pause(&mut self) -> u64 {
+        match self.tape.below(8) {
+            0..2 => 0,
+            2..5 => 50 * self.tape.below(128) as u64,
+            5..7 => 1_000 * self.tape.below(256) as u64,
+            _ => self.delay(),
         }
     }
 
@@ -198,7 +221,7 @@ impl<'w, W: Watch> World<'w, W> {
             What::AgentReads => self.agent_reads()?,
             What::HostWrites => self.host_writes()?,
             What::HostReads => self.host_reads()?,
-            What::HostTick => self.host_tick()?,
+            What::HostTick => self.host_tick(at)?,
             What::HostActs => self.host_acts()?,
             What::HostAnswers(id) => self.host_answers(id)?,
             What::Effect(id) => self.effect(id)?,

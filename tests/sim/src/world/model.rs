@@ -83,10 +83,10 @@ impl<W: Watch> World<'_, W> {
             return Ok(());
         };
         let mut answering = (**answering).clone();
-        if !answering.begun && self.strikes(Fault::ProviderFailure, 8)? {
+        if !answering.begun && self.strikes(Fault::ProviderFailure, 16)? {
             return self.model_fails(id);
         }
-        if answering.begun && self.strikes(Fault::ProviderCut, 12)? {
+        if answering.begun && self.strikes(Fault::ProviderCut, 24)? {
             return self.model_fails(id);
         }
         answering.begun = true;
@@ -194,11 +194,11 @@ impl<W: Watch> World<'_, W> {
         } else {
             StopReason::EndTurn
         };
-        let stop = match self.tape.below(16) {
-            12 => StopReason::MaxTokens,
-            13 => StopReason::Refusal,
-            14 => StopReason::ContentFilter,
-            15 => StopReason::StopSequence,
+        let stop = match self.tape.below(64) {
+            60 => StopReason::MaxTokens,
+            61 => StopReason::Refusal,
+            62 => StopReason::ContentFilter,
+            63 => StopReason::StopSequence,
             _ => natural,
         };
         self.delta(id, Delta::Stop(stop))?;

@@ -2,6 +2,7 @@
 
 use super::{Step, World};
 use crate::event::{Event, Violation, Watch};
+use agentx_core::host::Command;
 
 /// Bytes that a pipe holds when all is calm.
 const CALM_PIPE: usize = 65_536;
@@ -32,8 +33,7 @@ impl<W: Watch> World<'_, W> {
         if self.agent.lives() && !self.agent.ended {
             self.rested()?;
             self.see(&Event::Closing)?;
-            self.desk.ended = true;
-            self.set_up_host();
+            self.order(Command::Close)?;
             self.settle()?;
         }
         if self.agent.gone && self.desk.over {

@@ -5,7 +5,9 @@ use crate::event::{Event, Watch};
 use crate::fault::Fault;
 use crate::pipe::Pipe;
 use agentx_core::agent::Input;
+use agentx_core::host;
 use agentx_core::machine::Machine as _;
+use agentx_core::time::Instant;
 
 impl<W: Watch> World<'_, W> {
     /// The agent's writer puts in what the pipe takes.
@@ -14,7 +16,8 @@ impl<W: Watch> World<'_, W> {
         if self.agent.gone {
             return Ok(());
         }
-        if !self.agent.broken && self.strikes(Fault::WriteFailure, 250)? {
+        let no_reader = self.desk.over && !self.agent.out.is_empty();
+        if !self.agent.broken && (no_reader || self.strikes(Fault::WriteFailure, 250)?) {
             return self.agent_write_fails();
         }
         let mut most = self.down.room();
@@ -118,23 +121,31 @@ impl<W: Watch> World<'_, W> {
     pub(super) fn host_writes(&mut self) -> Step {
         self.desk.writing = false;
         if self.agent.gone || self.up.is_closed() {
+            let lost = !self.desk.out.is_empty();
             self.desk.out.clear();
             self.desk.written = 0;
+            if lost && !self.desk.broken {
+                self.desk.broken = true;
+                return self.host_feed(host::Input::WriteFailed);
+            }
             return Ok(());
         }
         let mut most = self.up.room();
         if most > 1 && !self.desk.out.is_empty() && self.strikes(Fault::PartialWrite, 8)? {
             most = 1 + self.tape.wide(most.min(200));
         }
-        let mut count = 0;
+        let (mut count, mut own) = (0, 0);
         while count < most {
             let Some(line) = self.desk.out.front() else {
                 break;
             };
-            let rest = &line[self.desk.written..];
+            let rest = &line.bytes[self.desk.written..];
             let whole = rest.len();
             let written = self.up.write(&rest[..whole.min(most - count)]);
             count += written;
+            if line.own {
+                own += written;
+            }
             if written == whole {
                 self.desk.out.pop_front();
                 self.desk.written = 0;
@@ -151,6 +162,9 @@ impl<W: Watch> World<'_, W> {
             self.after(10, What::HostWrites);
         }
         self.set_up_agent();
+        if own > 0 {
+            self.host_feed(host::Input::Sent(own))?;
+        }
         Ok(())
     }
 
@@ -158,7 +172,7 @@ impl<W: Watch> World<'_, W> {
     pub(super) fn host_reads(&mut self) -> Step {
         self.desk.reading = false;
         if self.down.is_over() {
-            return self.host_end();
+            return self.host_feed(host::Input::Eof);
         }
         let mut count = self.down.len();
         if count == 0 {
@@ -174,7 +188,15 @@ impl<W: Watch> World<'_, W> {
             count = 1 + self.tape.wide(count.min(2_000));
         }
         let mut down = std::mem::replace(&mut self.down, Pipe::new(0));
-        let fed = self.host_feed(&down.waiting()[..count]);
+        self.desk.reading = true;
+        let fed = self
+            .watch
+            .see(
+                Instant::from_micros(self.now),
+                &Event::HostRead(&down.waiting()[..count]),
+            )
+            .and_then(|()| self.host_feed(host::Input::Bytes(&down.waiting()[..count])));
+        self.desk.reading = false;
         down.take(count);
         self.down = down;
         fed?;
@@ -194,7 +216,8 @@ impl<W: Watch> World<'_, W> {
             self.after(0, What::HostReads);
         }
         let writable = !self.desk.out.is_empty() || (self.desk.ended && !self.up.is_closed());
-        if writable && !self.desk.writing && !self.up.is_closed() && self.up.room() > 0 {
+        let fails = self.up.is_closed() || self.agent.gone;
+        if writable && !self.desk.writing && (fails || self.up.room() > 0) {
             self.desk.writing = true;
             self.after(0, What::HostWrites);
         }

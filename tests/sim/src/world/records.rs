@@ -30,26 +30,6 @@ pub(super) const WRONG: [&str; 8] = [
     r#"{"behavior":"deny","message":"no","interrupt":"yes"}"#,
 ];
 
-/// Answers to a hook callback.
-pub(super) const CALLBACKS: [&str; 8] = [
-    "{}",
-    r#"{"decision":"block","reason":"no"}"#,
-    r#"{"continue":false,"stopReason":"enough"}"#,
-    r#"{"decision":"approve"}"#,
-    r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}"#,
-    r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"c":3}}}"#,
-    r#"{"hookSpecificOutput":7}"#,
-    r#"{"systemMessage":"take care"}"#,
-];
-
-/// Answers to a question of a server.
-pub(super) const QUESTIONS: [&str; 4] = [
-    r#"{"action":"accept","content":{"n":1}}"#,
-    r#"{"action":"decline"}"#,
-    r#"{"action":"cancel"}"#,
-    r#"{"action":"shrug"}"#,
-];
-
 fn line(text: String) -> Vec<u8> {
     let mut line = text.into_bytes();
     line.push(b'\n');
@@ -88,10 +68,10 @@ pub(super) fn context(uuid: &str, session_id: &str) -> Vec<u8> {
     ))
 }
 
-/// A control request; `members` begins with a comma or is empty.
-pub(super) fn control(id: &str, subtype: &str, members: &str) -> Vec<u8> {
+/// A control request without members.
+pub(super) fn control(id: &str, subtype: &str) -> Vec<u8> {
     line(format!(
-        r#"{{"type":"control_request","request_id":"{id}","request":{{"subtype":"{subtype}"{members}}}}}"#
+        r#"{{"type":"control_request","request_id":"{id}","request":{{"subtype":"{subtype}"}}}}"#
     ))
 }
 
@@ -122,33 +102,32 @@ pub(super) fn with_tool(object: &str, tool_use_id: &str) -> String {
     format!(r#"{members},"toolUseID":"{tool_use_id}"}}"#)
 }
 
-/// What a server of the host says to a message.
-pub(super) fn message(method: &str, id: &str, way: usize) -> String {
-    let id = if id.is_empty() { "null" } else { id };
-    let result = match (method, way) {
-        (_, 12) => return r#"{"mcp_response":7}"#.to_string(),
-        (_, 13) => return r#"{"mcp_response":{"jsonrpc":"2.0","id":987,"result":{}}}"#.to_string(),
-        (_, 14) => {
-            return format!(
-                r#"{{"mcp_response":{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32000,"message":"no"}}}}}}"#
-            );
-        }
-        ("initialize", _) => {
-            r#"{"protocolVersion":"2024-11-05","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1.0.0"}}"#
-        }
-        ("tools/list", 8..=11) => {
-            r#"{"tools":[{"name":"add","description":"adds numbers","inputSchema":{"type":"object"},"outputSchema":{"type":"object"}}],"nextCursor":"more"}"#
-        }
-        ("tools/list", _) => {
-            r#"{"tools":[{"name":"see","description":"a tool","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}},{"name":"add","description":"adds","inputSchema":{"type":"object"}},{"name":"sub","inputSchema":{"type":"object"}}]}"#
-        }
-        ("tools/call", 8..=11) => {
-            r#"{"content":[{"type":"text","text":"one"},{"type":"image","data":"","mimeType":"image/png"}],"structuredContent":{"n":1},"isError":true}"#
-        }
-        ("tools/call", _) => {
-            r#"{"content":[{"type":"text","text":"three"}],"structuredContent":{"n":3}}"#
-        }
-        _ => "{}",
-    };
-    format!(r#"{{"mcp_response":{{"jsonrpc":"2.0","id":{id},"result":{result}}}}}"#)
+/// The id of a control request of the agent.
+pub(super) fn request_id(record: &[u8]) -> Option<String> {
+    let rest = record.strip_prefix(br#"{"type":"control_request","request_id":""#)?;
+    text_to_quote(rest)
+}
+
+/// The call that such a request asks about.
+pub(super) fn asked_about(record: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(record).ok()?;
+    if !text.contains(r#""subtype":"can_use_tool""#) {
+        return None;
+    }
+    // The input stands before it, and may say anything.
+    let (_, rest) = text.rsplit_once(r#""tool_use_id":""#)?;
+    text_to_quote(rest.as_bytes())
+}
+
+/// The task that a record of the agent tells of.
+pub(super) fn started_task(record: &[u8]) -> Option<String> {
+    let prefix = br#"{"type":"system","subtype":"task_started","task_id":""#;
+    text_to_quote(record.strip_prefix(prefix)?)
+}
+
+fn text_to_quote(rest: &[u8]) -> Option<String> {
+    let end = rest.iter().position(|byte| *byte == b'"')?;
+    std::str::from_utf8(&rest[..end])
+        .ok()
+        .map(ToString::to_string)
 }

@@ -4,62 +4,70 @@ use super::{Step, What, World, records};
 use crate::event::Watch;
 use crate::fault::Fault;
 use crate::kit::SECRET;
+use agentx_core::host::{CallId, Command};
+use agentx_core::json::RawJson;
+use agentx_core::schema::host::{
+    Call, CancelAsyncMessage, EnvironmentUpdate, Interrupt, McpSend, OtherCall, Prompt, StopTask,
+};
+use agentx_core::schema::inbound::Priority;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Operations without an effect on what runs, by their words: subtype and members.
 const OPERATIONS: [(&str, &str); 24] = [
-    ("get_context_usage", ""),
-    ("mcp_status", ""),
-    ("get_settings", ""),
-    ("set_model", r#","model":"other""#),
-    ("set_permission_mode", r#","mode":"default""#),
-    ("set_permission_mode", r#","mode":"acceptEdits""#),
-    ("set_permission_mode", r#","mode":"nonsense""#),
-    ("set_max_thinking_tokens", r#","max_thinking_tokens":100"#),
+    ("get_context_usage", "{}"),
+    ("mcp_status", "{}"),
+    ("get_settings", "{}"),
+    ("set_model", r#"{"model":"other"}"#),
+    ("set_permission_mode", r#"{"mode":"default"}"#),
+    ("set_permission_mode", r#"{"mode":"acceptEdits"}"#),
+    ("set_permission_mode", r#"{"mode":"nonsense"}"#),
+    ("set_max_thinking_tokens", r#"{"max_thinking_tokens":100}"#),
     (
         "rewind_files",
-        r#","user_message_id":"00000000-0000-4000-8000-000000000000""#,
+        r#"{"user_message_id":"00000000-0000-4000-8000-000000000000"}"#,
     ),
     (
         "rewind_files",
-        r#","user_message_id":"00000000-0000-4000-8000-000000000001","dry_run":true"#,
+        r#"{"user_message_id":"00000000-0000-4000-8000-000000000001","dry_run":true}"#,
     ),
-    ("seed_read_state", r#","path":"/repo/a","mtime":5"#),
-    ("mcp_toggle", r#","serverName":"a","enabled":false"#),
-    ("mcp_toggle", r#","serverName":"a","enabled":true"#),
-    ("mcp_reconnect", r#","serverName":"b""#),
+    ("seed_read_state", r#"{"path":"/repo/a","mtime":5}"#),
+    ("mcp_toggle", r#"{"serverName":"a","enabled":false}"#),
+    ("mcp_toggle", r#"{"serverName":"a","enabled":true}"#),
+    ("mcp_reconnect", r#"{"serverName":"b"}"#),
     (
         "mcp_set_servers",
-        r#","servers":{"a":{"type":"sdk","name":"a"},"b":{"type":"sdk","name":"b"}}"#,
+        r#"{"servers":{"a":{"type":"sdk","name":"a"},"b":{"type":"sdk","name":"b"}}}"#,
     ),
-    ("mcp_set_servers", r#","servers":{}"#),
+    ("mcp_set_servers", r#"{"servers":{}}"#),
     (
         "apply_flag_settings",
-        r#","settings":{"permissions":{"allow":["Do"]}}"#,
+        r#"{"settings":{"permissions":{"allow":["Do"]}}}"#,
     ),
     (
         "apply_flag_settings",
-        r#","settings":{"permissions":{"defaultMode":"plan"}}"#,
+        r#"{"settings":{"permissions":{"defaultMode":"plan"}}}"#,
     ),
-    ("apply_flag_settings", r#","settings":{"permissions":7}"#),
-    ("reload_plugins", ""),
-    ("stop_task", r#","task_id":"task_nobody""#),
+    ("apply_flag_settings", r#"{"settings":{"permissions":7}}"#),
+    ("reload_plugins", "{}"),
+    ("stop_task", r#"{"task_id":"task_nobody"}"#),
     (
         "cancel_async_message",
-        r#","message_uuid":"00000000-0000-4000-8000-999999999999""#,
+        r#"{"message_uuid":"00000000-0000-4000-8000-999999999999"}"#,
     ),
-    ("set_provider", ""),
-    ("initialize", r#","hooks":7"#),
+    ("set_provider", "{}"),
+    ("initialize", r#"{"hooks":7}"#),
 ];
 
 /// What `initialize` asks for in the profile `reference`.
 const BEGINNINGS: [&str; 7] = [
-    "",
-    r#","promptSuggestions":true"#,
-    r#","hooks":{"PreToolUse":[{"hookCallbackIds":["h1"]}],"Stop":[{"hookCallbackIds":["h2"],"timeout":1}]}"#,
-    r#","hooks":{"PermissionRequest":[{"matcher":"Do","hookCallbackIds":["h1","h2"]}],"UserPromptSubmit":[{"hookCallbackIds":["h3"]}]},"promptSuggestions":true"#,
-    r#","sdkMcpServers":["a","b"]"#,
-    r#","jsonSchema":{"type":"object"}"#,
-    r#","appendSystemPrompt":"More.","agents":{"x":{"description":"d"}}"#,
+    "{}",
+    r#"{"promptSuggestions":true}"#,
+    r#"{"hooks":{"PreToolUse":[{"hookCallbackIds":["h1"]}],"Stop":[{"hookCallbackIds":["h2"],"timeout":1}]}}"#,
+    r#"{"hooks":{"PermissionRequest":[{"matcher":"Do","hookCallbackIds":["h1","h2"]}],"UserPromptSubmit":[{"hookCallbackIds":["h3"]}]},"promptSuggestions":true}"#,
+    r#"{"sdkMcpServers":["a","b"]}"#,
+    r#"{"jsonSchema":{"type":"object"}}"#,
+    r#"{"appendSystemPrompt":"More.","agents":{"x":{"description":"d"}}}"#,
 ];
 
 /// What servers say by themselves.
@@ -89,7 +97,7 @@ impl<W: Watch> World<'_, W> {
         let delay = if self.tape.one_in(self.plan.eagerness) {
             1_000 * self.tape.below(256) as u64
         } else {
-            10 * self.tape.below(100) as u64
+            100 * self.tape.below(64) as u64
         };
         self.after(delay, What::HostActs);
     }
@@ -100,144 +108,187 @@ impl<W: Watch> World<'_, W> {
             return Ok(());
         }
         self.set_up_act();
-        if self.plan.steps > self.steps + 8 && self.agent.session.pending_requests() > 3 {
-            // One that has many questions open answers them first, mostly.
-            if !self.tape.one_in(4) {
-                return Ok(());
-            }
-        }
+        // One that waits for results waits on, mostly.
+        let busy = self.desk.waiting > 1 && !self.tape.one_in(8);
         match self.tape.below(32) {
+            0..13 if busy => Ok(()),
             0..10 => self.host_prompts(),
-            10..13 => self.host_interrupts(),
-            13 => self.host_repeats(),
-            14 => self.host_prompts_many(),
-            15 => self.send(records::prompt(None, "no uuid", ""), true),
-            16..19 => self.host_begins(),
-            19..25 => self.host_operates(),
+            10 => self.host_repeats(),
+            11 => self.host_prompts_many(),
+            12 => self.inject(records::prompt(None, "no uuid", "")),
+            13 => self.call(Interrupt.into()),
+            14 => self.host_begins(),
+            15..21 => Ok(()),
+            21..25 => self.host_operates(),
             25 => self.host_server_speaks(),
             26 => self.host_takes_back(),
             27 => self.host_context(),
             28..30 => {
                 let other = OTHERS[self.tape.below(OTHERS.len())];
-                self.send(records::raw(other), true)
+                self.inject(records::raw(other))
             }
             30 => self.answer_as_tail(),
-            _ => Ok(()),
+            _ => self.host_updates_environment(),
         }
     }
 
     fn next_uuid(&mut self) -> String {
         self.desk.prompts += 1;
+        self.desk.waiting += 1;
         records::uuid(1_000 * self.epoch + self.desk.prompts)
     }
 
-    fn next_id(&mut self, tag: &str) -> String {
-        self.desk.controls += 1;
-        format!("{tag}{}", self.desk.controls)
+    /// One of the newest prompts.
+    fn some_uuid(&mut self, newest: usize) -> String {
+        let back = self.tape.below(newest) as u32;
+        let number = self.desk.prompts.saturating_sub(back);
+        records::uuid(1_000 * self.epoch + number)
     }
 
-    fn host_prompts(&mut self) -> Step {
-        let uuid = self.next_uuid();
-        let priority = ["", "next", "next", "later", "now", ""][self.tape.below(6)];
-        if self.strikes(Fault::Credential, 16)? {
-            let text = format!("use {SECRET}");
-            return self.send(records::prompt(Some(&uuid), &text, priority), true);
-        }
-        let text = match self.tape.below(8) {
-            7 => "a long prompt ".repeat(20),
-            _ => "go".to_string(),
-        };
-        self.send(records::prompt(Some(&uuid), &text, priority), true)
-    }
-
-    /// More prompts than a small queue takes, the last of them perhaps at once.
-    fn host_prompts_many(&mut self) -> Step {
-        for _ in 0..2 + self.tape.below(4) {
-            let uuid = self.next_uuid();
-            let priority = ["next", "later", "now"][self.tape.below(3)];
-            self.send(records::prompt(Some(&uuid), "go", priority), true)?;
+    /// Calls an operation; now and then nobody waits for long.
+    fn call(&mut self, call: Call) -> Step {
+        self.desk.calls += 1;
+        let id = CallId(self.desk.calls);
+        let timeout = self.tape.one_in(8).then(|| Duration::from_millis(2));
+        let call = Box::new(call);
+        self.order(Command::Call { id, call, timeout })?;
+        if self.tape.one_in(32) {
+            return self.order(Command::Forget(id));
         }
         Ok(())
     }
 
-    fn host_repeats(&mut self) -> Step {
-        let back = self.tape.below(6) as u32;
-        let number = self.desk.prompts.saturating_sub(back);
-        let uuid = records::uuid(1_000 * self.epoch + number);
-        self.send(records::prompt(Some(&uuid), "go again", "next"), true)
+    fn call_by_name(&mut self, subtype: &str, members: &str) -> Step {
+        let members = RawJson::parse(members).ok();
+        let call = members.and_then(|members| OtherCall::new(subtype, members).ok());
+        match call {
+            Some(call) => self.call(Call::Other(call)),
+            None => Ok(()),
+        }
     }
 
-    fn host_interrupts(&mut self) -> Step {
-        let id = self.next_id("i");
-        self.send(records::control(&id, "interrupt", ""), true)
+    fn prompt(&mut self, text: &str, priorities: &[Option<Priority>]) -> Step {
+        let uuid = self.next_uuid();
+        let mut prompt = Prompt::text(text).with_uuid(uuid);
+        prompt.priority = priorities[self.tape.below(priorities.len())];
+        self.order(Command::Prompt(Box::new(prompt)))
+    }
+
+    fn host_prompts(&mut self) -> Step {
+        const PRIORITIES: [Option<Priority>; 10] = [
+            None,
+            Some(Priority::Next),
+            None,
+            Some(Priority::Next),
+            None,
+            Some(Priority::Next),
+            Some(Priority::Next),
+            Some(Priority::Later),
+            Some(Priority::Later),
+            Some(Priority::Now),
+        ];
+        if self.strikes(Fault::Credential, 16)? {
+            return self.prompt(&format!("use {SECRET}"), &PRIORITIES);
+        }
+        match self.tape.below(8) {
+            7 => self.prompt(&"a long prompt ".repeat(20), &PRIORITIES),
+            _ => self.prompt("go", &PRIORITIES),
+        }
+    }
+
+    /// More prompts than a small queue takes, the last of them perhaps at once.
+    fn host_prompts_many(&mut self) -> Step {
+        const PRIORITIES: [Option<Priority>; 3] = [
+            Some(Priority::Next),
+            Some(Priority::Later),
+            Some(Priority::Now),
+        ];
+        for _ in 0..2 + self.tape.below(4) {
+            self.prompt("go", &PRIORITIES)?;
+        }
+        Ok(())
+    }
+
+    /// A uuid that was used before, from another writer.
+    fn host_repeats(&mut self) -> Step {
+        let uuid = self.some_uuid(6);
+        self.inject(records::prompt(Some(&uuid), "go again", "next"))
     }
 
     fn host_begins(&mut self) -> Step {
-        let id = self.next_id("n");
         let members = if self.plan.config.profile.is_reference() {
             BEGINNINGS[self.tape.below(BEGINNINGS.len())]
         } else {
-            ""
+            "{}"
         };
-        self.send(records::control(&id, "initialize", members), true)
+        self.call_by_name("initialize", members)
     }
 
     fn host_operates(&mut self) -> Step {
         // An id that no answer may repeat.
-        let id = if self.strikes(Fault::Credential, 24)? {
-            format!("c-{SECRET}")
-        } else {
-            self.next_id("c")
-        };
+        if self.strikes(Fault::Credential, 64)? {
+            let id = format!("c-{SECRET}");
+            return self.inject(records::control(&id, "get_context_usage"));
+        }
         if let Some(task) = self.desk.tasks.back().cloned()
             && self.tape.one_in(3)
         {
-            let members = format!(r#","task_id":"{task}""#);
-            return self.send(records::control(&id, "stop_task", &members), true);
+            let task_id = task.into();
+            return self.call(StopTask { task_id }.into());
         }
-        let (subtype, members) = OPERATIONS[self.tape.below(OPERATIONS.len())];
-        self.send(records::control(&id, subtype, members), true)
+        let mut place = self.tape.below(OPERATIONS.len());
+        if place == OPERATIONS.len() - 1 && !self.tape.one_in(4) {
+            place = 0;
+        }
+        let (subtype, members) = OPERATIONS[place];
+        self.call_by_name(subtype, members)
     }
 
     fn host_server_speaks(&mut self) -> Step {
-        let id = self.next_id("m");
-        let server = ["a", "b"][self.tape.below(2)];
-        let message = NEWS[self.tape.below(NEWS.len())];
-        let members = format!(r#","server_name":"{server}","message":{message}"#);
-        self.send(records::control(&id, "mcp_message", &members), true)
+        let server_name = ["a", "b"][self.tape.below(2)].into();
+        let Ok(message) = RawJson::parse(NEWS[self.tape.below(NEWS.len())]) else {
+            return Ok(());
+        };
+        let send = McpSend {
+            server_name,
+            message,
+        };
+        self.call(send.into())
     }
 
     fn host_takes_back(&mut self) -> Step {
-        let id = self.next_id("t");
-        let back = self.tape.below(4) as u32;
-        let number = self.desk.prompts.saturating_sub(back);
-        let uuid = records::uuid(1_000 * self.epoch + number);
-        let members = format!(r#","message_uuid":"{uuid}""#);
-        self.send(
-            records::control(&id, "cancel_async_message", &members),
-            true,
-        )
+        let message_uuid = self.some_uuid(4).into();
+        self.call(CancelAsyncMessage { message_uuid }.into())
     }
 
     fn host_context(&mut self) -> Step {
         let uuid = self.next_uuid();
         let session = self.agent.session.session_id().to_string();
-        self.send(records::context(&uuid, &session), true)
+        self.inject(records::context(&uuid, &session))
+    }
+
+    fn host_updates_environment(&mut self) -> Step {
+        let names = ["A", "B", "C", "LONG_NAME"];
+        let variables = names[..1 + self.tape.below(names.len())]
+            .iter()
+            .map(|name| (Arc::from(*name), "value".to_string()))
+            .collect();
+        self.order(Command::Environment(EnvironmentUpdate { variables }))?;
+        self.order(Command::KeepAlive)
     }
 
     /// An answer as the last bytes of the input, without its newline.
     fn answer_as_tail(&mut self) -> Step {
-        if self.desk.asks.is_empty() || !self.tape.one_in(3) {
+        let Some(asked) = self.desk.asked.back().cloned() else {
+            return Ok(());
+        };
+        if !self.tape.one_in(3) {
             return Ok(());
         }
-        let place = self.tape.below(self.desk.asks.len());
-        let (ask, _) = self.desk.asks.remove(place);
-        self.desk.peer.answered(ask.number);
-        let mut line = records::answer(&ask.request_id, records::PERMISSIONS[self.tape.below(2)]);
+        let said = records::PERMISSIONS[self.tape.below(2)];
+        let mut line = records::answer(&asked.request_id, said);
         line.pop();
-        self.send(line, true)?;
-        self.desk.ended = true;
-        self.set_up_host();
-        Ok(())
+        self.inject(line)?;
+        self.order(Command::Close)
     }
 }

@@ -55,7 +55,7 @@ impl<W: Watch> World<'_, W> {
             );
             return Err(Violation::new("store", "DEC-32", what));
         }
-        if self.strikes(Fault::StoreFailure, 8)? {
+        if self.strikes(Fault::StoreFailure, 20)? {
             return Ok(Verdict::Failed);
         }
         self.store.append(batch);

@@ -1,0 +1,3 @@
+//! Requests to servers on this machine, over real sockets.
+
+agentx_requests::tests!(agentx_async_std::request);
