@@ -18,9 +18,14 @@ pub enum Owner {
     Correlate,
     /// Bytes to records and records to bytes.
     Link,
+    /// The host's session.
+    Host,
 }
 
 impl Owner {
+    /// All owners.
+    pub const ALL: [Self; 4] = [Self::Agent, Self::Correlate, Self::Link, Self::Host];
+
     /// The owner in a word.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -28,6 +33,7 @@ impl Owner {
             Self::Agent => "agent",
             Self::Correlate => "correlate",
             Self::Link => "link",
+            Self::Host => "host",
         }
     }
 }
@@ -138,6 +144,16 @@ marks! {
         DEC_49 = "DEC-49",
         DEC_50 = "DEC-50",
     }
+    Host {
+        HOST_WIRE_001 = "WIRE-001",
+        HOST_WIRE_007 = "WIRE-007",
+        HOST_WIRE_008 = "WIRE-008",
+        HOST_WIRE_EOF_001 = "WIRE-EOF-001",
+        HOST_WIRE_PERM_002 = "WIRE-PERM-002",
+        HOST_WIRE_PERM_010 = "WIRE-PERM-010",
+        HOST_WIRE_PERM_070 = "WIRE-PERM-070",
+        HOST_DEC_21 = "DEC-21",
+    }
 }
 
 /// The marks that a machine has reached.
@@ -195,6 +211,16 @@ impl Marks {
         }
     }
 
+    /// Those of one owner alone.
+    #[must_use]
+    pub fn of(self, owner: Owner) -> Self {
+        let mut some = Self::NONE;
+        for mark in self.iter().filter(|mark| mark.owner() == owner) {
+            some.hit(mark);
+        }
+        some
+    }
+
     /// The marks in the set, in the order of their declaration.
     pub fn iter(self) -> impl Iterator<Item = Mark> {
         let marks = Mark::ALL.iter().copied();
@@ -229,7 +255,8 @@ mod tests {
         let both = first.union(second);
         if cfg!(feature = "marks") {
             assert!(both.has(Mark::WIRE_003) && both.has(Mark::DEC_50));
-            assert!(!first.has(Mark::DEC_50));
+            assert_eq!(both.of(Owner::Link), first);
+            assert_eq!(both.of(Owner::Agent), second);
             assert_eq!(format!("{both:?}"), "{WIRE_003, DEC_50}");
         } else {
             assert_eq!((both, size_of::<Marks>()), (Marks::NONE, 0));
@@ -239,7 +266,12 @@ mod tests {
     #[test]
     fn names_are_ids() {
         for mark in Mark::ALL {
-            assert_eq!(format!("{mark:?}"), mark.id().replace('-', "_"));
+            let tag = match mark.owner() {
+                Owner::Host => "HOST_",
+                Owner::Agent | Owner::Correlate | Owner::Link => "",
+            };
+            let id = mark.id().replace('-', "_");
+            assert_eq!(format!("{mark:?}"), format!("{tag}{id}"));
         }
     }
 }

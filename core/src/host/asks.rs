@@ -14,6 +14,7 @@ use super::{Answer, HostSession, Output, Request, Stage, Unsent};
 use crate::effect::{EffectId, Standing};
 use crate::json::{RawJson, Writer};
 use crate::machine::Misuse;
+use crate::mark::mark;
 use crate::mcp::McpReply;
 use crate::schema::declare::Json as _;
 use crate::schema::outbound::{ControlResponse, HostRequest};
@@ -70,6 +71,7 @@ impl HostSession {
     /// The agent takes a request back. It may have crossed our answer.
     pub(super) fn taken_back(&mut self, id: &str) {
         if let Some(effect) = self.asked.get(id).copied() {
+            mark!(self.marks, HOST_WIRE_PERM_070);
             self.cancel_ask(effect);
         }
     }
@@ -117,7 +119,10 @@ impl HostSession {
                 w.end_object();
             }),
             Answer::Mcp(None) => Ok(None),
-            Answer::Failed(why) => Err(why),
+            Answer::Failed(why) => {
+                mark!(self.marks, HOST_WIRE_PERM_002);
+                Err(why)
+            }
         };
         self.answer(id, payload);
         Ok(())

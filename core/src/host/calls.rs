@@ -12,6 +12,7 @@
 
 use super::{CallError, CallId, Event, HostSession, Unsent};
 use crate::correlate::{Pending, Unmatched};
+use crate::mark::mark;
 use crate::schema::host::{Call, ControlCall};
 use crate::schema::inbound::{ControlResponse, ResponseBody};
 use crate::time::Instant;
@@ -75,6 +76,7 @@ impl HostSession {
             }
             return;
         };
+        mark!(self.marks, HOST_WIRE_PERM_010);
         let Waiter { call, .. } = pending.waiter;
         self.calls.remove(&call);
         let answer = match response.body {
@@ -95,6 +97,7 @@ impl HostSession {
     pub(super) fn give_up_calls(&mut self) {
         while let Some(pending) = self.next_due().filter(|next| next.waiter.due <= self.now) {
             let (id, call) = (pending.id.clone(), pending.waiter.call);
+            mark!(self.marks, HOST_WIRE_007);
             self.waiters.abort(&id);
             self.calls.remove(&call);
             self.tell(Event::Answered(call, Err(CallError::TimedOut)));
@@ -105,6 +108,7 @@ impl HostSession {
     pub(super) fn close_calls(&mut self) -> usize {
         let waited = self.waiters.abort_all();
         for pending in &waited {
+            mark!(self.marks, HOST_WIRE_008);
             let call = pending.waiter.call;
             self.calls.remove(&call);
             self.tell(Event::Answered(call, Err(CallError::Closed)));

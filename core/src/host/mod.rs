@@ -123,6 +123,7 @@ use crate::ids::IdGen;
 use crate::json::{ScanLimits, Scanner, Writer};
 use crate::link::{Fault, Link, Outgoing};
 use crate::machine::{Machine, Misuse, Wants};
+use crate::mark::{Marks, mark};
 use crate::schema::declare::Json;
 use crate::schema::grammar::Spelling;
 use crate::schema::host::Prompt;
@@ -159,6 +160,7 @@ pub struct HostSession {
     stage: Stage,
     unsent: usize,
     out: VecDeque<Output>,
+    marks: Marks,
 }
 
 /// How far the session is from its end.
@@ -191,6 +193,7 @@ impl HostSession {
             stage: Stage::Open,
             unsent: 0,
             out: VecDeque::new(),
+            marks: Marks::NONE,
             config,
             now,
         }
@@ -206,6 +209,13 @@ impl HostSession {
     #[must_use]
     pub fn waiting_prompts(&self) -> usize {
         self.prompts.len()
+    }
+
+    /// The requirement marks that were reached, here and in what it is made of.
+    #[must_use]
+    pub const fn marks(&self) -> Marks {
+        let parts = self.link.marks().union(self.waiters.marks());
+        self.marks.union(parts)
     }
 
     /// Whether this effect waits for its settlement.
@@ -283,6 +293,7 @@ impl HostSession {
             Ok(Received::Cancel(id)) => self.taken_back(&id),
             Ok(Received::KeepAlive) => {}
             Err(fault) => {
+                mark!(self.marks, HOST_WIRE_001);
                 self.diagnose(Severity::Error, &fault.to_string());
                 let Fault {
                     line, byte, reason, ..
@@ -297,6 +308,7 @@ impl HostSession {
             && let Some(ended) = result.prompt_uuid()
             && let Some(at) = self.prompts.iter().position(|prompt| prompt == ended)
         {
+            mark!(self.marks, HOST_DEC_21);
             self.prompts.remove(at);
         }
         self.tell(Event::Record(record));
@@ -306,6 +318,7 @@ impl HostSession {
         // The tail is a record like any other before the end is declared (WIRE-EOF-001).
         let (guard, limits) = (&self.config.credentials, &self.config.limits);
         if let Some(read) = self.link.end(guard, limits) {
+            mark!(self.marks, HOST_WIRE_EOF_001);
             self.take(read);
         }
         if self.stage != Stage::Exited {

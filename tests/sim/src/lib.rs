@@ -6,12 +6,16 @@
 //! |---|---|
 //! | [`tape`] | where choices come from: a seed, given bytes, or all of them one after another |
 //! | [`fault`] | what can go wrong, and which of it a run allows |
+//! | [`oracle`] | what a world is judged by |
+//! | [`trace`] | what happened, as text and as a hash |
 //! | [`event`] | what happens in a world, and who watches it |
 
 pub mod event;
 pub mod fault;
 pub mod kit;
+pub mod oracle;
 pub mod pipe;
 pub mod plan;
 pub mod tape;
+pub mod trace;
 pub mod world;

@@ -178,6 +178,7 @@ impl<W: Watch> World<'_, W> {
             }
         }
         let now = self.instant();
+        self.host_marks = self.host_marks.union(self.desk.session.marks());
         self.watch
             .see(now, &Event::HostDrained(&self.desk.session))?;
         if let Some(deadline) = self.desk.session.deadline() {

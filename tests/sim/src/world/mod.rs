@@ -26,7 +26,7 @@ use crate::tape::Tape;
 use agent::Process;
 use agentx_core::agent::Config;
 use agentx_core::effect::EffectId;
-use agentx_core::mark::Marks;
+use agentx_core::mark::{Marks, Owner};
 use agentx_core::time::Instant;
 use desk::Desk;
 use std::cmp::Reverse;
@@ -46,7 +46,7 @@ pub struct Outcome {
     pub processes: u64,
     /// Faults by their kinds.
     pub faults: FaultCounts,
-    /// Requirement marks that the agents reached.
+    /// Requirement marks: what agents reached, and of the hosts' what is theirs alone.
     pub marks: Marks,
     /// What a watcher had against it.
     pub violation: Option<Violation>,
@@ -67,7 +67,7 @@ pub fn run_with(tape: Tape, change: impl FnOnce(&mut Config), watch: &mut impl W
         records: world.records,
         processes: u64::from(world.epoch),
         faults: world.faults,
-        marks: world.marks,
+        marks: world.marks.union(world.host_marks.of(Owner::Host)),
         violation,
     }
 }
@@ -126,6 +126,7 @@ struct World<'w, W> {
     records: u64,
     faults: FaultCounts,
     marks: Marks,
+    host_marks: Marks,
 }
 
 impl<'w, W: Watch> World<'w, W> {
@@ -150,6 +151,7 @@ impl<'w, W: Watch> World<'w, W> {
             records: 0,
             faults: FaultCounts::default(),
             marks: Marks::NONE,
+            host_marks: Marks::NONE,
             plan,
         }
     }

@@ -1,0 +1,1 @@
+//! Each oracle sees a sound sequence and a broken one.
