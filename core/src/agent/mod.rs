@@ -563,6 +563,15 @@ impl AgentSession {
         }
     }
 
+    /// Gives back the room for output where nothing is left to say: most sessions
+    /// wait for their host most of the time.
+    fn rest(&mut self) {
+        if self.unsent == 0 && self.turn.is_none() && self.out.is_empty() {
+            self.out = VecDeque::new();
+            self.link.rest();
+        }
+    }
+
     fn dispatch(&mut self, input: Input<'_>) -> Result<(), Misuse> {
         match input {
             Input::Bytes(bytes) => self.take_bytes(bytes),
@@ -571,7 +580,10 @@ impl AgentSession {
             Input::Command(command) => self.command(command),
             Input::Progress(id, progress) => self.progress(id, progress)?,
             Input::Done(id, answer) => self.done(id, answer)?,
-            Input::Sent(bytes) => self.unsent = self.unsent.saturating_sub(bytes),
+            Input::Sent(bytes) => {
+                self.unsent = self.unsent.saturating_sub(bytes);
+                self.rest();
+            }
             Input::WriteFailed => {
                 mark!(self.marks, DEC_11);
                 self.latch("stdout cannot be written");

@@ -36,18 +36,19 @@ const LOOK_BYTES: usize = 4 * 1024;
 /// # Errors
 ///
 /// When a thread cannot be set up, or the session was fed what it does not take.
-pub async fn serve<R, W>(
+pub fn serve<R, W>(
     session: AgentSession,
     reader: R,
     writer: W,
     world: impl FnOnce() -> World,
-) -> io::Result<u8>
+) -> impl Future<Output = io::Result<u8>>
 where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
 {
-    let mut idle = Idle {
-        session: Box::new(session),
+    // Made here: a future keeps room for what it was called with.
+    let mut idle = Box::new(Idle {
+        session,
         streams: Streams {
             reader,
             writer,
@@ -56,23 +57,19 @@ where
             cut: false,
         },
         started: std::time::Instant::now(),
-    };
-    let outputs = match idle.run().await? {
-        Next::Exit(status) => return Ok(status),
-        Next::Work(outputs) => outputs,
-    };
-    let Idle {
-        session,
-        streams,
-        started,
-    } = idle;
-    // Apart, so that an idle task has no room for it.
-    Box::pin(work(*session, streams, started, outputs, world())).await
+    });
+    async move {
+        match idle.run().await? {
+            Next::Exit(status) => Ok(status),
+            // Apart, so that an idle task has no room for it.
+            Next::Work(outputs) => Box::pin(work(idle, outputs, world())).await,
+        }
+    }
 }
 
 /// A session that has asked for nothing yet.
 struct Idle<R, W> {
-    session: Box<AgentSession>,
+    session: AgentSession,
     streams: Streams<R, W>,
     started: std::time::Instant,
 }
@@ -240,12 +237,15 @@ impl Host for Records {
 
 /// A session at work, to its end.
 async fn work<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
-    session: AgentSession,
-    mut streams: Streams<R, W>,
-    started: std::time::Instant,
+    idle: Box<Idle<R, W>>,
     outputs: Vec<Output>,
     world: World,
 ) -> io::Result<u8> {
+    let Idle {
+        session,
+        mut streams,
+        started,
+    } = *idle;
     let (mut runs, mut news_in, mut model_in) = Runs::new(&world);
     let (records, mut records_in) = mpsc::unbounded_channel();
     let host = Box::new(Records(records));

@@ -187,7 +187,9 @@ impl AgentSession {
         self.prompt_suggestions = asked.prompt_suggestions;
         self.set_prompt(asked);
         let agents = self.agents_of(asked);
-        Arc::make_mut(&mut self.config).initialize.set_agents(agents);
+        Arc::make_mut(&mut self.config)
+            .initialize
+            .set_agents(agents);
         let applied = InitializeApplied {
             hooks: self.register_hooks(asked),
             mcp_servers: self.add_servers_of(asked),
