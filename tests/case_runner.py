@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The runner of the black-box cases, whose `--json` evidence has every record whole, as `wire`.
+"""The runner of the black-box cases, whose `--json` evidence has every record whole, as `wire`, and all that went over
+the pipes and to the model, as `streams`.
 
 Arguments and outcome are those of testing/runner/run_cases.py in $AGENTX_SHARED, by default the folder `shared` beside
 the repository.
@@ -15,20 +16,45 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(SHARED / "testing" / "runner"))
 
 import run_cases  # noqa: E402
-from caserunner import worker  # noqa: E402
+from caserunner import driver, worker  # noqa: E402
 
 # The runner starts itself again for each case: that has to be this file, too.
 run_cases.__file__ = __file__
 excerpt = worker.excerpt
+plain_write = driver.Agent._write
+
+
+def noting_write(agent, data, within):
+    """Notes what the host writes, in its order; what a closed pipe does not take counts as well."""
+    agent.__dict__.setdefault("sent", bytearray()).extend(data)
+    return plain_write(agent, data, within)
+
+
+def streams(run):
+    """What passed between the agent, its host and its model, and what a comparison has to see past."""
+    agent = run.agent
+    text = lambda data: bytes(data).decode("utf-8", "backslashreplace")  # noqa: E731
+    return {
+        "stdin": text(getattr(agent, "sent", b"")),
+        "stdout": text(agent.stdout),
+        "stderr": text(agent.stderr),
+        "status": agent.status,
+        "requests": [[request.path, text(request.raw)] for request in run.provider.requests],
+        "root": run.root,
+        "port": run.provider.port,
+        "pid": agent.pid,
+    }
 
 
 def whole(run):
     evidence = excerpt(run)
     if evidence:
         evidence["wire"] = [record.doc for record in run.agent.records]
+        evidence["streams"] = streams(run)
     return evidence
 
 
+driver.Agent._write = noting_write
 worker.excerpt = whole
 
 if __name__ == "__main__":

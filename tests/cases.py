@@ -5,7 +5,8 @@ usage: cases.py AGENT [--reference] [OPTION OF THE RUNNER]...
 
 Runner and cases lie in $AGENTX_SHARED, by default the folder `shared` beside the repository. Chosen are the cases of
 the profiles `standalone` and `provider`, apart from those that upload attachments; with --reference those of the
-profile `reference`. A case that needs one dialect runs with that one, whatever the options say.
+profile `reference`. A case that needs one dialect runs with that one, whatever the options say. Options of the runner are
+`--driver tokio|async-std|mio`, `--dialect`, `--skip-slow`, `--json FILE` and so on.
 """
 import json
 import os

@@ -1,4 +1,4 @@
-//! CPU time of the calling thread.
+//! CPU time of the calling thread, and of all threads.
 
 use criterion::measurement::{Measurement, ValueFormatter, WallTime};
 use rustix::time::{ClockId, clock_gettime};
@@ -7,7 +7,17 @@ use std::time::Duration;
 /// CPU time that the calling thread has used.
 #[must_use]
 pub fn now() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
+    read(ClockId::ThreadCPUTime)
+}
+
+/// CPU time that all threads of this process have used.
+#[must_use]
+pub fn of_all_threads() -> Duration {
+    read(ClockId::ProcessCPUTime)
+}
+
+fn read(clock: ClockId) -> Duration {
+    let time = clock_gettime(clock);
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
     let nanos = u64::try_from(time.tv_nsec).unwrap_or(0);
     Duration::from_secs(seconds) + Duration::from_nanos(nanos)

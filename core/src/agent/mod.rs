@@ -264,6 +264,7 @@ impl AgentSession {
         session.begin_session_hooks();
         session.connect_configured();
         // An init record that may not leave ends the session before any input.
+        session.close_latched();
         session.settle_exit();
         session
     }
@@ -625,6 +626,9 @@ impl Machine for AgentSession {
         self.tell_progress();
         self.close_latched();
         self.next_turn();
+        self.store_waiting();
+        // What has begun only now may have closed the output.
+        self.close_latched();
         self.store_waiting();
         self.settle_exit();
         Ok(())

@@ -158,15 +158,8 @@ fn raw(write: impl FnOnce(&mut Writer)) -> Result<Option<RawJson>, String> {
         .map_err(|_| "the answer nests too deep".to_string())
 }
 
-fn write_reply(reply: &McpReply, w: &mut Writer) {
+pub(super) fn write_reply(reply: &McpReply, w: &mut Writer) {
     w.begin_object();
-    match reply {
-        McpReply::Accept(content) => {
-            w.member_str("action", "accept");
-            w.member_opt_raw("content", content.as_ref());
-        }
-        McpReply::Decline => w.member_str("action", "decline"),
-        McpReply::Cancel => w.member_str("action", "cancel"),
-    }
+    reply.write_members(w);
     w.end_object();
 }

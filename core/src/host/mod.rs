@@ -110,6 +110,9 @@ mod asks;
 mod calls;
 mod config;
 mod io;
+pub mod log;
+mod output;
+mod prompts;
 
 pub use config::Config;
 pub use io::{
@@ -117,23 +120,19 @@ pub use io::{
 };
 
 use crate::correlate::{Correlator, OrphanPolicy, Recent, RequestId};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::Severity;
 use crate::effect::{EffectId, Effects};
 use crate::ids::IdGen;
-use crate::json::{ScanLimits, Scanner, Writer};
-use crate::link::{Fault, Link, Outgoing};
+use crate::json::Scanner;
+use crate::link::{Fault, Link};
 use crate::machine::{Machine, Misuse, Wants};
 use crate::mark::{Marks, mark};
-use crate::schema::declare::Json;
-use crate::schema::grammar::Spelling;
-use crate::schema::host::Prompt;
-use crate::schema::outbound::{KeepAlive, Outbound};
-use crate::schema::received::{AgentRecord, Received};
+use crate::schema::outbound::KeepAlive;
+use crate::schema::received::Received;
 use crate::time::Instant;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::ToString as _;
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 use asks::Ask;
 use calls::Waiter;
 
@@ -224,57 +223,6 @@ impl HostSession {
         self.effects.is_open(id)
     }
 
-    // ---- output ---------------------------------------------------------------------
-
-    /// Queues a record behind all others. What cannot leave is refused before it
-    /// can close the link, and nothing has happened then.
-    fn send(&mut self, record: &impl Json) -> Result<(), Unsent> {
-        if self.stage != Stage::Open {
-            return Err(Unsent::Closed);
-        }
-        let mut writer = Writer::new();
-        record.write(&mut writer);
-        let mut bytes = writer.finish();
-        let limits = &self.config.limits;
-        let depths = ScanLimits {
-            max_depth: limits.depth,
-            node_depth: 0,
-        };
-        if bytes.len() > limits.record_bytes || self.scanner.scan(&bytes, &depths).is_err() {
-            return Err(Unsent::TooLarge);
-        }
-        bytes.push(b'\n');
-        if self.config.credentials.check(&bytes).is_err() {
-            return Err(Unsent::Credential);
-        }
-        if self.link.send_checked(bytes).is_err() {
-            return Err(Unsent::Closed);
-        }
-        while let Some(Outgoing::Transmit(record)) = self.link.poll() {
-            self.unsent = self.unsent.saturating_add(record.as_bytes().len());
-            self.out.push_back(Output::Transmit(record));
-        }
-        if self.unsent > self.config.limits.host_output_bytes {
-            self.fail_output("the agent does not read what it is told");
-        }
-        Ok(())
-    }
-
-    fn tell(&mut self, event: Event) {
-        self.out.push_back(Output::Event(event));
-    }
-
-    fn warn(&mut self, text: &str) {
-        self.diagnose(Severity::Warning, text);
-    }
-
-    fn diagnose(&mut self, severity: Severity, text: &str) {
-        let diagnostic = Diagnostic::of(severity, text, &[&self.config.credentials]);
-        self.out.push_back(Output::Diagnostic(diagnostic));
-    }
-
-    // ---- input ----------------------------------------------------------------------
-
     fn take_bytes(&mut self, mut bytes: &[u8]) {
         while self.stage != Stage::Exited {
             let (guard, limits) = (&self.config.credentials, &self.config.limits);
@@ -301,17 +249,6 @@ impl HostSession {
                 self.exit(End::Fault { line, byte, reason });
             }
         }
-    }
-
-    fn told(&mut self, record: AgentRecord) {
-        if let Some(Outbound::Result(result)) = record.body.known()
-            && let Some(ended) = result.prompt_uuid()
-            && let Some(at) = self.prompts.iter().position(|prompt| prompt == ended)
-        {
-            mark!(self.marks, HOST_DEC_21);
-            self.prompts.remove(at);
-        }
-        self.tell(Event::Record(record));
     }
 
     fn end_of_stream(&mut self) {
@@ -341,67 +278,6 @@ impl HostSession {
             Command::Close => self.close_output(),
             Command::Abandon => self.exit(End::Abandoned),
         }
-    }
-
-    fn prompt(&mut self, mut prompt: Prompt) {
-        let brought = prompt.uuid.take();
-        let uuid = brought.unwrap_or_else(|| self.ids.uuid().into());
-        prompt.uuid = Some(Arc::clone(&uuid));
-        let sent = if !Spelling::PromptUuid.fits(&uuid) || self.prompts.contains(&uuid) {
-            Err(Unsent::BadUuid)
-        } else if self.prompts.len() >= self.config.limits.host_prompts {
-            Err(Unsent::TooMany)
-        } else {
-            self.send(&prompt)
-        };
-        match sent {
-            Ok(()) => {
-                self.prompts.push_back(Arc::clone(&uuid));
-                self.tell(Event::Prompted(uuid));
-            }
-            Err(why) => self.tell(Event::Unsent {
-                uuid: Some(uuid),
-                why,
-            }),
-        }
-    }
-
-    // ---- endings --------------------------------------------------------------------
-
-    /// Writes no more. The agent cannot be answered from here on, and knows what that
-    /// means when its input ends; calls still wait for what it has read.
-    fn close_output(&mut self) {
-        if self.stage == Stage::Open {
-            self.stage = Stage::Closing;
-            self.cancel_asks();
-            self.out.push_back(Output::CloseInput);
-        }
-    }
-
-    /// Writes no more, since nothing arrives: nor will any answer.
-    fn fail_output(&mut self, why: &str) {
-        if self.stage == Stage::Open {
-            self.diagnose(Severity::Error, why);
-            self.link.latch();
-            self.close_output();
-            self.close_calls();
-        }
-    }
-
-    fn exit(&mut self, end: End) {
-        let calls = self.close_calls();
-        let requests = self.cancel_asks();
-        self.close_output();
-        self.link.latch();
-        self.stage = Stage::Exited;
-        let prompts = core::mem::take(&mut self.prompts);
-        self.out.push_back(Output::Exit(Exit {
-            end,
-            calls,
-            requests,
-            prompts: prompts.into_iter().collect::<Vec<_>>(),
-            unsent: self.unsent,
-        }));
     }
 
     /// Refuses what cannot be taken, before anything changes.

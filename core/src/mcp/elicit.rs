@@ -1,7 +1,7 @@
 //! What a server asks of its user, and what it is told.
 
 use super::rpc;
-use crate::json::{Object, RawJson, Value};
+use crate::json::{Object, RawJson, Value, Writer};
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
 
@@ -67,14 +67,19 @@ impl McpReply {
 
     /// The answer to the server's request.
     pub(super) fn message(&self, id: &RawJson) -> RawJson {
-        rpc::reply(id, |w| match self {
+        rpc::reply(id, |w| self.write_members(w))
+    }
+
+    /// Writes its members into an object that is open.
+    pub(crate) fn write_members(&self, w: &mut Writer) {
+        match self {
             Self::Accept(content) => {
                 w.member_str("action", "accept");
                 w.member_opt_raw("content", content.as_ref());
             }
             Self::Decline => w.member_str("action", "decline"),
             Self::Cancel => w.member_str("action", "cancel"),
-        })
+        }
     }
 }
 

@@ -120,3 +120,60 @@ fn decimal(f: &mut fmt::Formatter<'_>, whole: u128, mut part: u128, places: usiz
     }
     write!(f, "{whole}.{part:0width$}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::{ScanLimits, Scanner};
+    use alloc::format;
+
+    fn read<T: FromJson>(text: &str) -> Option<T> {
+        let mut scanner = Scanner::new();
+        T::read(scanner.scan(text.as_bytes(), &ScanLimits::DEFAULT).unwrap())
+    }
+
+    #[test]
+    fn numbers_read_back_and_in_other_spellings() {
+        for amount in [
+            0,
+            1,
+            5_000,
+            1_000_000_000_000,
+            12_345_678_900_000,
+            u128::MAX,
+        ] {
+            let money = Money(amount);
+            assert_eq!(read(&format!("{money}")), Some(money), "{money}");
+        }
+        for millionths in [0, 1, 500_000, 1_000_000] {
+            let fraction = Fraction(millionths);
+            assert_eq!(read(&format!("{fraction}")), Some(fraction), "{fraction}");
+        }
+        for (text, millionths) in [
+            ("1.0", 1_000_000),
+            ("5e-1", 500_000),
+            ("0.05E1", 500_000),
+            ("0.1234567", 123_456),
+            ("1e-9", 0),
+            ("1e-400", 0),
+        ] {
+            assert_eq!(read(text), Some(Fraction(millionths)), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_amount_is_not_read() {
+        for text in [
+            "-1",
+            "-0.5",
+            "1e99",
+            "1e999999999999",
+            "\"1\"",
+            "null",
+            "9999999999999",
+        ] {
+            assert_eq!(read::<Fraction>(text), None, "{text}");
+        }
+        assert_eq!(read::<Money>("1e40"), None);
+    }
+}

@@ -164,8 +164,12 @@ impl Worker {
             let token = event.token();
             let mut exchanges = self.exchanges.iter_mut();
             if let Some(exchange) = exchanges.find(|exchange| exchange.token() == token) {
-                let closed = event.is_error();
-                exchange.ready(event.is_readable() || closed, event.is_writable() || closed);
+                // An end or an error is found by trying.
+                let over = event.is_error();
+                exchange.ready(
+                    over || event.is_readable() || event.is_read_closed(),
+                    over || event.is_writable() || event.is_write_closed(),
+                );
             }
         }
     }

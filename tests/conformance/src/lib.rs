@@ -6,6 +6,7 @@
 
 pub mod compat;
 pub mod graph;
+pub mod host;
 pub mod register;
 pub mod replay;
 pub mod rules;

@@ -3,7 +3,7 @@
 //! Every input is recorded. When a test is done with its bench, the recording is
 //! read back from its text, played again and held against the five laws: any
 //! split of the bytes, any drain, needless ticks and needless answers. All its
-//! records are held against the published schema, too.
+//! records are held against the published schema and the readers of a host, too.
 
 use crate::replay::{Logged, Session};
 use crate::schema::Schemas;
@@ -739,6 +739,7 @@ impl Drop for Bench {
                 let fault = Schemas::ours().check(&record).err();
                 assert_eq!(fault, None, "a record without a schema");
             }
+            crate::host::hold_transcript(&self.bytes);
         }
         let fed: usize = self
             .script

@@ -19,6 +19,14 @@ use std::time::Duration;
 /// The credential of every world; no record may carry it.
 pub const SECRET: &str = "sk-sim-0123456789abcdef";
 
+/// Credentials that look like pieces of records, in their first half and their last.
+const FRAGMENTS: [&str; 4] = [
+    r#""is_error":true,"#,
+    r#""num_turns":2"#,
+    r#""subtype":"hook_response""#,
+    r#""state":"requires_action""#,
+];
+
 /// A value that tells where a provider stands; neither `system/init` nor the
 /// answer to `initialize` may carry it.
 pub const ROUTE: &str = "https://models.sim.invalid/route";
@@ -36,6 +44,8 @@ pub struct Kit {
     pub pricing: Pricing,
     /// The credential.
     pub credentials: Guard,
+    /// The credential, and one that looks like a piece of a record.
+    pub fragments: [Guard; 4],
     /// The credential and the route.
     pub metadata: Guard,
     /// Settings of some rules.
@@ -156,6 +166,7 @@ impl Kit {
                 cache_write: 3_750_000,
             },
             credentials: guard(&[SECRET]),
+            fragments: FRAGMENTS.map(|fragment| guard(&[SECRET, fragment])),
             metadata: guard(&[SECRET, ROUTE]),
             settings: [
                 Layers::new(),

@@ -7,15 +7,27 @@
 //! | [`tape`] | where choices come from: a seed, given bytes, or all of them one after another |
 //! | [`fault`] | what can go wrong, and which of it a run allows |
 //! | [`oracle`] | what a world is judged by |
+//! | [`shrink`] | makes a failing tape small |
+//! | [`text`] | tapes as text |
 //! | [`trace`] | what happened, as text and as a hash |
 //! | [`event`] | what happens in a world, and who watches it |
+//! | [`plan`], [`kit`] | how a run is set up, and what all runs share |
+//! | [`world`] | agent, host, pipes, and everything around them |
+//! | [`small`] | a world that is small enough to be seen whole |
+//! | [`judge`] | a run under all oracles |
+//! | [`runner`] | many runs, and what they come to together |
 
 pub mod event;
 pub mod fault;
+pub mod judge;
 pub mod kit;
 pub mod oracle;
 pub mod pipe;
 pub mod plan;
+pub mod runner;
+pub mod shrink;
+pub mod small;
 pub mod tape;
+pub mod text;
 pub mod trace;
 pub mod world;

@@ -1,120 +1,190 @@
-//! Runs worlds from seeds and tells what became of them.
+//! Runs worlds from seeds or tapes and tells what became of them.
 
+use agentx_sim::judge;
+use agentx_sim::runner::{self, Failure, Tally};
 use agentx_sim::tape::Tape;
-use agentx_sim::world::run;
+use agentx_sim::text::TextTape;
+use clap::Parser;
+use std::error::Error;
+use std::io::{self, Write as _};
+use std::ops::Range;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+use std::time::Instant;
 
-fn main() {
-    let count: u64 = std::env::args()
-        .nth(1)
-        .and_then(|n| n.parse().ok())
-        .unwrap_or(100);
-    let (mut steps, mut records, mut bad) = (0, 0, 0);
-    let mut faults = agentx_sim::fault::FaultCounts::default();
-    let mut census = Census::default();
-    let t = std::time::Instant::now();
-    for seed in 0..count {
-        let outcome = run(Tape::of_seed(seed), &mut census);
-        steps += outcome.steps;
-        records += outcome.records;
-        faults.add(&outcome.faults);
-        if let Some(v) = outcome.violation {
-            bad += 1;
-            if bad < 12 {
-                println!(
-                    "seed {seed}: {} steps {}: {v}",
-                    outcome.processes, outcome.steps
-                );
-            }
-        }
-    }
-    println!("{count} {steps} {records} bad {bad} {:?}", t.elapsed());
-    for (f, n) in faults.iter() {
-        print!("{} {n}, ", f.as_str());
-    }
-    println!();
-    for (w, n) in &census.0 {
-        println!("{n:8} {w}");
+/// Ranges of so many seeds have to be complete without being told to.
+const COMPLETE: u64 = 100_000;
+
+const EXAMPLES: &str = "\
+Examples:
+  agentx-sim --seeds 0..2000              run 2,000 worlds
+  agentx-sim --seeds 0..100000 --jobs 8   on eight threads; each mark and fault has to come up
+  agentx-sim --seed 17                    run one world and tell what happens in it
+  agentx-sim --tape FILE                  replay a tape that was kept as text
+
+A run that breaks a rule is shrunk and told: seed, commit, tape, steps. The status is 1 then, and 2 when the
+command line is wrong.";
+
+/// Simulates agents, hosts and the world around them, and holds them against the
+/// rules of the protocol. A run is a pure function of its tape.
+#[derive(Debug, Parser)]
+#[command(name = "agentx-sim", after_help = EXAMPLES)]
+struct Args {
+    /// Seeds to run: first..end, the end left out
+    #[arg(long, value_name = "A..B", value_parser = range, required_unless_present_any = ["seed", "tape"])]
+    seeds: Option<Range<u64>>,
+    /// One seed to run and tell
+    #[arg(long, value_name = "N", conflicts_with = "seeds")]
+    seed: Option<u64>,
+    /// A tape to replay and tell
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["seeds", "seed"])]
+    tape: Option<PathBuf>,
+    /// Threads
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: u16,
+    /// Fail unless every requirement mark is reached and every fault happens 1,000 times; so it is for
+    /// 100,000 seeds and more
+    #[arg(long)]
+    require: bool,
+    /// Run each seed that this divides twice and compare what happened; 0: none
+    #[arg(long, value_name = "N", default_value_t = 16)]
+    twice: u64,
+    /// Characters of a step that are told
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    width: usize,
+}
+
+fn range(text: &str) -> Result<Range<u64>, String> {
+    let wrong = || format!("{text:?} is no range of seeds such as 0..2000");
+    let (start, end) = text.split_once("..").ok_or_else(wrong)?;
+    let number = |text: &str| text.replace('_', "").parse::<u64>().map_err(|_| wrong());
+    let (start, end) = (number(start)?, number(end)?);
+    if start < end {
+        Ok(start..end)
+    } else {
+        Err(format!("the range {text:?} is empty"))
     }
 }
 
-#[derive(Default)]
-struct Census(std::collections::BTreeMap<String, u64>);
-impl agentx_sim::event::Watch for Census {
-    fn see(
-        &mut self,
-        _: agentx_core::time::Instant,
-        e: &agentx_sim::event::Event<'_>,
-    ) -> Result<(), agentx_sim::event::Violation> {
-        use agentx_core::agent::Output;
-        let word = match e {
-            agentx_sim::event::Event::AgentOutput(Output::Transmit(r)) => {
-                let t = String::from_utf8_lossy(r.as_bytes()).into_owned();
-                let mut w: Vec<&str> = t.split('"').collect();
-                w.truncate(12);
-                let a = w.get(3).copied().unwrap_or("");
-                let b = match a {
-                    "system" | "result" => w.get(7).copied().unwrap_or("").to_string(),
-                    "control_request" => {
-                        if t.contains("can_use_tool") {
-                            "can_use".into()
-                        } else if t.contains("hook_callback") {
-                            "hook".into()
-                        } else {
-                            "mcp".to_string()
-                        }
-                    }
-                    "user" => {
-                        if t.contains("isReplay") {
-                            "replay".to_string()
-                        } else {
-                            "result".into()
-                        }
-                    }
-                    "assistant" => {
-                        if t.contains("tool_use\"") {
-                            "tool_use".to_string()
-                        } else {
-                            "text".to_string()
-                        }
-                    }
-                    _ => String::new(),
-                };
-                if a == "result" {
-                    let e = t
-                        .find("\"errors\":")
-                        .map(|i| t[i..].chars().take(60).collect::<String>())
-                        .unwrap_or_default();
-                    let st = t
-                        .find("stop_reason")
-                        .map(|i| t[i..].chars().take(30).collect::<String>())
-                        .unwrap_or_default();
-                    format!("T {a} {b} {st} {e}")
-                } else if b == "result" {
-                    let i = t.find("\"content\":[").unwrap_or(0);
-                    let c = t[i..]
-                        .find("\"content\":\"")
-                        .map(|j| t[i + j..].chars().take(60).collect::<String>())
-                        .unwrap_or_default();
-                    format!("T tool_result {c}")
-                } else {
-                    format!("T {a} {b}")
-                }
-            }
-            agentx_sim::event::Event::AgentOutput(Output::Start(_, r)) => {
-                let d = format!("{r:?}");
-                format!("S {}", d.split(['(', ' ', '{']).next().unwrap())
-            }
-            agentx_sim::event::Event::AgentOutput(Output::Exit(s)) => format!("X {s}"),
-            agentx_sim::event::Event::AgentOutput(Output::Diagnostic(d)) => {
-                format!("D {}", d.text.chars().take(50).collect::<String>())
-            }
-            agentx_sim::event::Event::AgentInput(i) => {
-                let d = format!("{i:?}");
-                format!("I {}", d.split(['(', ' ', '{']).next().unwrap())
-            }
-            _ => return Ok(()),
-        };
-        *self.0.entry(word).or_default() += 1;
-        Ok(())
+fn main() -> ExitCode {
+    let args = Args::parse();
+    match run(&args) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "agentx-sim: {error}");
+            ExitCode::FAILURE
+        }
     }
+}
+
+/// Whether all is well.
+fn run(args: &Args) -> Result<bool, Box<dyn Error>> {
+    if let Some(seed) = args.seed {
+        return tell(Tape::of_seed(seed), args.width);
+    }
+    if let Some(path) = &args.tape {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| format!("{}: {error}", path.display()))?;
+        let tape =
+            TextTape::parse(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+        return tell(Tape::of_bytes(tape.bytes), args.width);
+    }
+    let Some(seeds) = args.seeds.clone() else {
+        return Ok(true);
+    };
+    let complete = args.require || seeds.end - seeds.start >= COMPLETE;
+    let begun = Instant::now();
+    let twice = args.twice;
+    let result = runner::run_seeds(seeds, usize::from(args.jobs), |seed| {
+        if twice > 0 && seed.is_multiple_of(twice) {
+            judge::run_twice(&Tape::of_seed(seed))
+        } else {
+            judge::run(Tape::of_seed(seed))
+        }
+    });
+    match result {
+        Ok(tally) => sum_up(&tally, complete, begun),
+        Err(failure) => tell_failure(&failure, args.width),
+    }
+}
+
+fn sum_up(tally: &Tally, complete: bool, begun: Instant) -> Result<bool, Box<dyn Error>> {
+    let seconds = begun.elapsed().as_secs_f64().max(1e-6);
+    let mut out = io::stdout().lock();
+    write!(out, "{}", tally.report())?;
+    let per_second = |count: u64| count as f64 / seconds;
+    writeln!(
+        out,
+        "{seconds:.1} s, {:.0} steps per second, {:.0} records per second",
+        per_second(tally.steps),
+        per_second(tally.records)
+    )?;
+    let missing = if complete {
+        tally.missing()
+    } else {
+        Vec::new()
+    };
+    for line in &missing {
+        writeln!(out, "incomplete: {line}")?;
+    }
+    Ok(missing.is_empty())
+}
+
+/// Runs one world and tells each step.
+fn tell(tape: Tape, width: usize) -> Result<bool, Box<dyn Error>> {
+    let told = judge::told(tape, width);
+    let mut out = io::stdout().lock();
+    for line in &told.lines {
+        writeln!(out, "{line}")?;
+    }
+    if let Some(violation) = &told.violation {
+        writeln!(out, "violated: {violation}")?;
+    } else {
+        writeln!(out, "no rule was broken; trace {:016x}", told.hash)?;
+    }
+    Ok(told.violation.is_none())
+}
+
+fn tell_failure(failure: &Failure, width: usize) -> Result<bool, Box<dyn Error>> {
+    let Failure { seed, violation } = failure;
+    let mut out = io::stdout().lock();
+    writeln!(out, "violated: {violation}")?;
+    writeln!(out, "seed {seed}, commit {}", commit())?;
+    out.flush()?;
+    let small = judge::shrunk(*seed, violation);
+    let told = judge::told(Tape::of_bytes(small.tape.clone()), width);
+    writeln!(
+        out,
+        "its tape, made small in {} runs, step by step:",
+        small.runs
+    )?;
+    for line in &told.lines {
+        writeln!(out, "{line}")?;
+    }
+    writeln!(out, "violated: {}", small.violation)?;
+    let text = TextTape {
+        notes: vec![
+            small.violation.to_string(),
+            format!("shows: {}", small.violation.requirement),
+            format!("seed: {seed}"),
+            format!("commit: {}", commit()),
+        ],
+        bytes: small.tape,
+    };
+    writeln!(out, "the tape as text, for --tape FILE:\n{text}")?;
+    Ok(false)
+}
+
+/// What was run: from the environment, or as git describes it.
+fn commit() -> String {
+    if let Ok(commit) = std::env::var("AGENTX_COMMIT") {
+        return commit;
+    }
+    let git = Command::new("git")
+        .args(["describe", "--always", "--dirty"])
+        .output();
+    let text = git.ok().filter(|git| git.status.success());
+    let text = text.map(|git| String::from_utf8_lossy(&git.stdout).trim().to_string());
+    text.unwrap_or_else(|| "unknown".to_string())
 }

@@ -91,7 +91,7 @@ fn config(tape: &mut Tape) -> Config {
         },
         settings: kit.settings[[0, 0, 0, 1, 2][tape.below(5)]].clone(),
         directories: Vec::new(),
-        host_answers: !tape.one_in(8),
+        host_answers: !tape.one_in(16),
         orphans: if tape.one_in(2) {
             OrphanPolicy::AdmitOnce
         } else {
@@ -103,7 +103,11 @@ fn config(tape: &mut Tape) -> Config {
         include_partial_messages: tape.one_in(2),
         vet_records: tape.one_in(5),
         flush_remote: tape.one_in(3),
-        credentials: kit.credentials.clone(),
+        credentials: match tape.below(24) {
+            // Pieces of records: only the last look at the final bytes finds them.
+            n @ 20.. => kit.fragments[n - 20].clone(),
+            _ => kit.credentials.clone(),
+        },
         metadata: kit.metadata.clone(),
         resume: None,
         store: stored.then(|| Storing {
@@ -222,7 +226,7 @@ fn tiny(tape: &mut Tape) -> Limits {
         (limits.upload.chunk_bytes, limits.upload.chunk_chars) = (3, 4);
     }
     if tape.one_in(4) {
-        (limits.reference_record_bytes, limits.reference_input_bytes) = (24_000, 4_000);
+        (limits.reference_record_bytes, limits.reference_input_bytes) = (3_000, 900);
     }
     limits
 }

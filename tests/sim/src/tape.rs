@@ -57,6 +57,18 @@ impl Tape {
         &self.used
     }
 
+    /// The first bytes of a tape of which nothing was taken.
+    #[must_use]
+    pub fn first(mut self, count: usize) -> Vec<u8> {
+        if let Source::Bytes(bytes) = self.source {
+            return bytes;
+        }
+        while self.used.len() < count {
+            self.byte();
+        }
+        self.used
+    }
+
     fn byte(&mut self) -> u8 {
         let byte = match &mut self.source {
             Source::Seed { state, word, left } => {

@@ -4,6 +4,7 @@
 use crate::event::{Event, Violation, Watch};
 use agentx_core::agent::{Input, Output};
 use agentx_core::effect::{Answer, Request};
+use agentx_core::host;
 use agentx_core::time::Instant;
 use std::fmt::{self, Write};
 
@@ -28,7 +29,10 @@ fn tell(event: &Event<'_>, to: &mut impl Write) -> fmt::Result {
         Event::AgentInput(input) => told(input, to),
         Event::AgentRefused(misuse) => write!(to, "  refused: {misuse}"),
         Event::AgentOutput(output) => said(output, to),
-        Event::AgentDrained(_) => Ok(()),
+        Event::AgentDrained(_) | Event::HostDrained(_) => Ok(()),
+        Event::HostInput(input) => asks(input, to),
+        Event::HostRefused(misuse) => write!(to, "  host refused: {misuse}"),
+        Event::HostOutput(output) => hears(output, to),
         Event::Written(bytes) => write!(to, "  {bytes} bytes written"),
         Event::HostRead(bytes) => write!(to, "host reads {} bytes", bytes.len()),
         Event::Sent { line, own } => {
@@ -43,7 +47,21 @@ fn tell(event: &Event<'_>, to: &mut impl Write) -> fmt::Result {
         Event::Rested(_) => to.write_str("everything is at rest"),
         Event::Closing => to.write_str("the host ends its side"),
         Event::Over { status } => write!(to, "the agent is gone with status {status}"),
-        other => write!(to, "{other:?}"),
+    }
+}
+
+fn asks(input: &host::Input<'_>, to: &mut impl Write) -> fmt::Result {
+    match input {
+        host::Input::Bytes(bytes) => write!(to, "host < {} bytes", bytes.len()),
+        other => write!(to, "host < {other:?}"),
+    }
+}
+
+fn hears(output: &host::Output, to: &mut impl Write) -> fmt::Result {
+    match output {
+        // It is told when it goes towards the agent.
+        host::Output::Transmit(_) => to.write_str("  host sends"),
+        other => write!(to, "  host {other:?}"),
     }
 }
 
@@ -211,7 +229,14 @@ impl Steps {
 
 impl Watch for Steps {
     fn see(&mut self, now: Instant, event: &Event<'_>) -> Result<(), Violation> {
-        if matches!(event, Event::AgentDrained(_) | Event::Written(_)) {
+        let silent = matches!(
+            event,
+            Event::AgentDrained(_)
+                | Event::HostDrained(_)
+                | Event::HostOutput(host::Output::Transmit(_))
+                | Event::Written(_)
+        );
+        if silent {
             return Ok(());
         }
         let mut line = String::new();

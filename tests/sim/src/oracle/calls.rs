@@ -39,6 +39,8 @@ enum Verdict {
 struct Matter {
     /// The request to the host.
     request: Option<String>,
+    /// Whether it runs at a server of the host.
+    remote: bool,
     /// The input that is asked about.
     input: Vec<u8>,
     hooks: Vec<(EffectId, Option<HookSays>)>,
@@ -122,6 +124,7 @@ impl Calls {
             return broken("a call is asked about once", "WIRE-PERM-060", what);
         }
         matter.request = Some(asked.request.to_string());
+        matter.remote = asked.tool_name.starts_with("mcp__");
         matter.input = asked.input.to_vec();
         if network && let Some(host) = text_member(asked.input, "host") {
             self.networks.push((call.to_string(), host.into_owned()));
@@ -271,7 +274,7 @@ impl Calls {
                 if said.starts_with(FAILED) && matter.at_end {
                     return wrong("the last record counts before the end", "WIRE-EOF-001");
                 }
-                if said.starts_with(FAILED) || !is_error {
+                if said.starts_with(FAILED) || (!is_error && !matter.remote) {
                     return wrong("an answer finds its request", "WIRE-PERM-010");
                 }
             }
@@ -295,7 +298,7 @@ impl Calls {
             Some(Verdict::HooksDeny | Verdict::CalledOff) if !is_error => {
                 return wrong("a denied call has failed", "WIRE-PERM-002");
             }
-            None if !model.lags() && !model.rules.reference => {
+            None if !model.lags() && !model.rules.reference && matter.request.is_some() => {
                 return wrong(
                     "a question is ruled before its call settles",
                     "WIRE-PERM-060",

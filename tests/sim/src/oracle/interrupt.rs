@@ -21,7 +21,6 @@ struct Asked {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
     Running,
-    Hooks,
     Stream,
     Text,
     Results,
@@ -75,7 +74,6 @@ impl Interrupts {
         };
         let next = match said {
             Said::Running => Phase::Running,
-            Said::HookOver | Said::HookProgress => Phase::Hooks,
             Said::Stream(_) => Phase::Stream,
             Said::Text => Phase::Text,
             Said::ToolResult { call, .. } => {

@@ -16,6 +16,8 @@ pub(crate) struct Laws {
     quiet: Option<Drained>,
     /// Whether the input at hand is a tick that was due.
     due: bool,
+    /// An effect that was answered when it was due, so that it may be cancelled.
+    overdue: Option<EffectId>,
     open: BTreeSet<EffectId>,
     newest: Option<EffectId>,
     exited: bool,
@@ -29,13 +31,16 @@ impl Oracle for Laws {
     fn input(&mut self, model: &Model, input: &Input<'_>) -> Judged {
         self.quiet = None;
         self.due = false;
+        self.overdue = None;
         match (input, self.last) {
             (Input::Tick, Some(last)) if last.deadline.is_none_or(|due| due > model.now) => {
                 self.quiet = Some(last);
             }
             (Input::Tick, Some(_)) => self.due = true,
-            (Input::Done(id, _), _) => {
+            (Input::Done(id, _), last) => {
                 self.open.remove(id);
+                let due = last.and_then(|last| last.deadline);
+                self.overdue = due.is_some_and(|due| due <= model.now).then_some(*id);
             }
             _ => {}
         }
@@ -62,6 +67,8 @@ impl Oracle for Laws {
                 self.newest = Some(*id);
                 self.open.insert(*id);
             }
+            // What is due is due before an answer that comes at the same time.
+            Output::Cancel(id) if self.overdue == Some(*id) => self.overdue = None,
             Output::Cancel(id) if !self.open.remove(id) => {
                 let what = format!("{id:?} was cancelled and is not open");
                 return broken("an effect ends once", "law 5", what);

@@ -352,7 +352,10 @@ impl Model {
                 self.tasks.remove(&**task);
             }
             Said::Question(asked) => self.asked(asked),
-            Said::Request { id, .. } => self.registered(id, None),
+            Said::Request { id, hook, .. } => {
+                self.rules.hooks |= *hook;
+                self.registered(id, None);
+            }
             Said::Withdrawn { id } => self.set(id, Standing::Withdrawn),
             _ => {}
         }
@@ -377,8 +380,9 @@ impl Model {
         self.requests.push(Pending {
             id: id.to_string(),
             call: call.map(Into::into),
-            standing: if self.eof && self.lags() {
-                // The end was there before the record could leave.
+            standing: if self.eof {
+                // The end was there before the record could leave, or came right
+                // behind what asked for it.
                 Standing::Closed
             } else {
                 Standing::Open

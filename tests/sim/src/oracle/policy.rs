@@ -45,6 +45,8 @@ pub(crate) struct Rights {
     asked: Vec<String>,
     /// Lists of updates that are to be stored in this step.
     storing: VecDeque<Vec<Update>>,
+    /// Whether it is not known what is to be stored in this step.
+    unclear: bool,
     /// Whether a hook may have updates stored, too.
     hooks: bool,
 }
@@ -59,6 +61,7 @@ impl Default for Rights {
             shown: HashMap::new(),
             asked: Vec::new(),
             storing: VecDeque::new(),
+            unclear: false,
             hooks: false,
         }
     }
@@ -180,6 +183,7 @@ impl Rights {
         if model.causes.ends_turn() || model.lags() {
             // It may have come too late.
             self.known = false;
+            self.unclear = true;
             return;
         }
         for update in &updates {
@@ -215,6 +219,7 @@ impl Oracle for Rights {
 
     fn input(&mut self, _model: &Model, input: &Input<'_>) -> Judged {
         self.storing.clear();
+        self.unclear = false;
         if let Input::Done(_, Answer::Hook(report)) = input {
             self.known &= !report.answer.contains("updatedPermissions");
         }
@@ -244,7 +249,7 @@ impl Oracle for Rights {
 
     fn output(&mut self, model: &Model, output: &Output) -> Judged {
         match output {
-            Output::Start(_, Request::Persist(list)) => {
+            Output::Start(_, Request::Persist(list)) if !self.unclear => {
                 let list: Vec<_> = list.iter().map(Update::of).collect();
                 let expected = self.storing.pop_front();
                 if expected.as_ref().is_some_and(|expected| *expected != list)

@@ -27,6 +27,8 @@ struct Sent {
     place: usize,
     priority: Priority,
     weight: usize,
+    /// Whether there is a second that may have a place of its own.
+    again: bool,
     /// Whether one of them has run.
     ran: bool,
 }
@@ -84,8 +86,12 @@ impl Prompts {
         let unsure = self.unsure || forgets || !sure;
         if let Some(sent) = self.sent.get_mut(&uuid) {
             // It is known if one has run, or surely waits.
-            let known = sent.ran || (sent.waits() && sent.step < model.step && sent.due.least == 1);
-            sent.due.most += u32::from(unsure || !known);
+            let surely = sent.waits() && sent.step < model.step && !model.lags();
+            let known = sent.ran || surely;
+            if unsure || !known {
+                sent.due.most += 1;
+                sent.again = true;
+            }
             return;
         }
         let least = u32::from(!prompt.replay);
@@ -99,6 +105,7 @@ impl Prompts {
             place,
             priority: prompt.priority,
             weight: prompt.bytes + model.rules.limits.queue_overhead_bytes,
+            again: false,
             ran: false,
         };
         if prompt.priority == Priority::Now && sure && !prompt.replay {
@@ -138,7 +145,7 @@ impl Prompts {
                 return broken("a prompt has one terminal record", "DEC-21", what);
             }
             let ranked = (sent.priority, sent.place);
-            if ran && !hooks && !model.lags() && model.rules.states {
+            if ran && !sent.again && !hooks && !model.lags() && model.rules.states {
                 return self.in_order(uuid, ranked, step);
             }
             return Ok(());
@@ -160,6 +167,7 @@ impl Prompts {
                 && sent.step < step
                 && (sent.priority, sent.place) < ranked
                 && sent.due.least == 1
+                && !sent.again
         };
         match self.sent.iter().find(before) {
             Some((other, _)) => {
@@ -297,7 +305,8 @@ impl Oracle for Prompts {
         let open = !model.closing && !model.latched;
         match input {
             Input::Command(Command::Prompt(_)) if open => {
-                self.nameless.least += 1;
+                // Where hooks see the session end, nothing is begun behind them.
+                self.nameless.least += u32::from(!(model.eof && model.rules.hooks));
                 self.nameless.most += 1;
             }
             Input::Command(Command::Shutdown { status }) if open => self.status = Some(*status),

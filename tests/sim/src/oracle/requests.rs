@@ -33,6 +33,9 @@ impl Newest {
     }
 }
 
+/// Closings of one step whose order may not be known.
+const CROSSING: usize = 16;
+
 /// The ledger of closed requests, and what is to come of stray answers.
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
@@ -41,6 +44,8 @@ pub(crate) struct Requests {
     admitted: Newest,
     /// Whether the order of closings is not known any more.
     unsure: bool,
+    /// Whether it is not known in this step what came first.
+    crossed: bool,
     /// Warnings that this step must bring.
     strays: usize,
     /// Calls that this step must offer to the embedder.
@@ -60,10 +65,14 @@ impl Requests {
     }
 
     fn answer(&mut self, model: &Model, answer: &Answer) {
+        if model.causes.ends_turn() || model.causes.other {
+            // What stands before it in the same bytes may have closed something.
+            self.crossed = true;
+            let full = self.closed.words.len().max(self.resolved.words.len()) + CROSSING;
+            self.unsure |= full >= self.closed.limit;
+        }
         let request = model.request(&answer.id);
         if let Some(request) = request.filter(|request| request.standing == Standing::Open) {
-            // What stands before it in the same bytes may have closed it.
-            self.unsure |= model.causes.ends_turn() || model.causes.other;
             return self.close(&answer.id, request.call.as_deref());
         }
         if self.closed.has(&answer.id) {
@@ -158,6 +167,7 @@ impl Oracle for Requests {
     }
 
     fn input(&mut self, _model: &Model, _input: &Input<'_>) -> Judged {
+        self.crossed = false;
         self.strays = 0;
         self.warned = 0;
         self.offers.clear();
@@ -221,7 +231,7 @@ impl Oracle for Requests {
             let what = format!("{} requests wait, and {open} are open", drained.pending);
             return broken("a request waits as long as it is open", "WIRE-006", what);
         }
-        if self.unsure {
+        if self.unsure || self.crossed {
             return Ok(());
         }
         if self.offers != self.offered {

@@ -92,6 +92,8 @@ pub(crate) enum Said<'a> {
     /// A request of another kind.
     Request {
         id: Cow<'a, str>,
+        /// Whether a hook of the host is to run.
+        hook: bool,
         /// The call of a `PermissionRequest` that a hook of the host is told of.
         races: Option<Cow<'a, str>>,
     },
@@ -225,8 +227,9 @@ fn request(line: &[u8]) -> Option<Said<'_>> {
     let request = member(line, "request")?;
     Some(match member(request, "subtype")? {
         b"\"can_use_tool\"" => Said::Question(asked(request, id)?),
-        _ => Said::Request {
+        subtype => Said::Request {
             id,
+            hook: subtype == b"\"hook_callback\"",
             races: callback(request),
         },
     })

@@ -129,7 +129,7 @@ impl Oracle for States {
     }
 
     fn drained(&mut self, model: &Model, _drained: &Drained) -> Judged {
-        if model.lags() || model.latched || !model.rules.states {
+        if model.lags() || model.latched || model.closing || !model.rules.states {
             return Ok(());
         }
         let shown = model.state == State::RequiresAction;

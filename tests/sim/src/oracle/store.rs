@@ -138,7 +138,7 @@ impl Stored {
         let prompted = prompted
             .filter(|entry| matches!(entry, Entry::Prompt(_)))
             .count();
-        if model.rules.stores && !self.failed && prompted == 0 && model.turn {
+        if model.rules.stores && !self.failed && prompted == 0 && model.turn && !model.lags() {
             return broken(
                 "a prompt is stored before it is asked",
                 "DEC-32",
@@ -193,7 +193,9 @@ impl Oracle for Stored {
         if ending.never_ran() {
             return Ok(());
         }
-        let failed = std::mem::take(&mut self.failed);
+        let failed = self.failed;
+        // Where records lag this may be of a later turn.
+        self.failed &= model.lags();
         let uuid = ending.prompt.as_deref().unwrap_or_default();
         if model.rules.stores && !self.turns.contains(uuid) {
             if !failed {

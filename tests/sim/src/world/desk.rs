@@ -298,6 +298,7 @@ impl<W: Watch> World<'_, W> {
                 let other = self.other_call().unwrap_or_default();
                 records::answer(&request_id, &records::with_tool(said, &other))
             }
+            2 if self.tape.one_in(2) => records::named("perhaps", &request_id, said),
             2 => records::stamped(&request_id, said, "00000000-0000-4000-8000-00000000abcd"),
             _ => records::answer(&request_id, said),
         };

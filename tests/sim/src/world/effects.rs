@@ -155,13 +155,13 @@ impl<W: Watch> World<'_, W> {
                 }
                 Answer::Hook(self.hook_report(event)?)
             }
-            Job::Persist => Answer::Persisted(self.verdict(Fault::PersistFailure, 4)?),
+            Job::Persist => Answer::Persisted(self.verdict(Fault::PersistFailure, 2)?),
             Job::Store(batch) => {
                 let batch = batch.clone();
                 Answer::Stored(self.store_batch(&batch)?)
             }
             Job::Flush => Answer::Flushed(self.verdict(Fault::FlushFailure, 4)?),
-            Job::Vet => Answer::Vetted(self.verdict(Fault::VetRejection, 150)?),
+            Job::Vet => Answer::Vetted(self.verdict(Fault::VetRejection, 60)?),
             Job::Validate => Answer::Validated(self.validity()?),
             Job::Match(matching) => {
                 let all = matching.names.iter().cloned().collect();

@@ -102,7 +102,8 @@ impl<W: Watch> World<'_, W> {
             let task_id = task.unwrap_or_else(|| "task_nobody".to_string());
             Command::StopTask { task_id }
         } else {
-            Command::Prompt("from the embedder".to_string())
+            let times = [1, 1, 1, 80][self.tape.below(4)];
+            Command::Prompt("from the embedder ".repeat(times))
         };
         self.feed(Input::Command(command))
     }

@@ -27,7 +27,8 @@ pub(super) struct Answering {
     begun: bool,
 }
 
-/// Tools as a model calls them: name and input.
+/// Tools as a model calls them, name and input: nine that can run, three at servers,
+/// and what goes wrong.
 const CALLS: [(&str, &str); 16] = [
     ("Look", "{}"),
     ("Do", r#"{"command":"ls"}"#),
@@ -37,14 +38,14 @@ const CALLS: [(&str, &str); 16] = [
     ("Do", r#"{"run_in_background":true,"command":"wait"}"#),
     ("Time", "{}"),
     ("Look", r#"{"file_path":"/etc/passwd"}"#),
-    ("Change", r#"{"file_path":"/repo/.git/config"}"#),
-    ("Fly", "{}"),
-    ("Do", r#"{"a":"#),
-    ("Do", r#"{"a":[[[[[[[[[[[[1]]]]]]]]]]]]}"#),
+    ("Do", r#"{"x":"y"}"#),
     ("mcp__a__add", r#"{"n":1}"#),
     ("mcp__b__see", "{}"),
     ("mcp__a__see", r#"{"n":2}"#),
-    ("Do", r#"{"x":"y"}"#),
+    ("Fly", "{}"),
+    ("Do", r#"{"a":"#),
+    ("Do", r#"{"a":[[[[[[[[[[[[1]]]]]]]]]]]]}"#),
+    ("Change", r#"{"file_path":"/repo/.git/config"}"#),
 ];
 
 /// What a submission of structured output looks like.
@@ -149,7 +150,7 @@ impl<W: Watch> World<'_, W> {
                 SUBMISSIONS[self.tape.below(4)],
             )
         } else {
-            CALLS[self.tape.below(CALLS.len())]
+            self.some_call()
         };
         let call_id = match self.tape.below(8) {
             0 => String::new(),
@@ -177,6 +178,19 @@ impl<W: Watch> World<'_, W> {
             }
         }
         Ok(())
+    }
+
+    /// Mostly a call that can run.
+    fn some_call(&mut self) -> (&'static str, &'static str) {
+        let (plain, servers) = (&CALLS[..9], &CALLS[9..12]);
+        match self.tape.below(16) {
+            0..11 => plain[self.tape.below(plain.len())],
+            11..14 if self.plan.config.profile.is_reference() => {
+                servers[self.tape.below(servers.len())]
+            }
+            14 => CALLS[12 + self.tape.below(CALLS.len() - 12)],
+            _ => plain[self.tape.below(3)],
+        }
     }
 
     fn model_ends(&mut self, id: EffectId, answering: &Answering) -> Step {

@@ -82,6 +82,13 @@ pub(super) fn answer(id: &str, payload: &str) -> Vec<u8> {
     ))
 }
 
+/// An answer of this subtype.
+pub(super) fn named(subtype: &str, id: &str, payload: &str) -> Vec<u8> {
+    line(format!(
+        r#"{{"type":"control_response","response":{{"subtype":"{subtype}","request_id":"{id}","response":{payload}}}}}"#
+    ))
+}
+
 /// A success with the uuid that a transport has put on it.
 pub(super) fn stamped(id: &str, payload: &str, uuid: &str) -> Vec<u8> {
     line(format!(

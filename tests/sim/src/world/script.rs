@@ -79,7 +79,13 @@ const NEWS: [&str; 4] = [
 ];
 
 /// Records that are no prompt and no operation.
-const OTHERS: [&str; 9] = [
+const OTHERS: [&str; 15] = [
+    r#"{"type":"control_request","request_id":"c-none"}"#,
+    r#"{"type":"control_request","request_id":"c-bare","request":{}}"#,
+    r#"{"type":"control_request","requestId":"c-word","request":{"subtype":7}}"#,
+    r#"{"type":"attachment_import","version":1,"operation":"begin","prompt_uuid":"3f1e7948-5c1f-4c1f-8e2c-88bc9839ec27","upload_id":"upl_a","attachment_id":"att_a","name":"a.png","size_bytes":12,"mime_type":"image/png","sha256":"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"}"#,
+    r#"{"type":"attachment_import","version":1,"operation":"abort","upload_id":"upl_a"}"#,
+    r#"{"type":"user","message":{"role":"user","content":"half \ud800"},"parent_tool_use_id":null}"#,
     r#"{"type":"keep_alive"}"#,
     r#"{"type":"weather","is":"fine"}"#,
     r#"{"type":"user","message":7}"#,
@@ -191,6 +197,7 @@ impl<W: Watch> World<'_, W> {
             return self.prompt(&format!("use {SECRET}"), &PRIORITIES);
         }
         match self.tape.below(8) {
+            6 => self.prompt(&"a long prompt ".repeat(80), &PRIORITIES),
             7 => self.prompt(&"a long prompt ".repeat(20), &PRIORITIES),
             _ => self.prompt("go", &PRIORITIES),
         }

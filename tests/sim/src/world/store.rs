@@ -59,7 +59,7 @@ impl<W: Watch> World<'_, W> {
             return Ok(Verdict::Failed);
         }
         self.store.append(batch);
-        if self.tape.one_in(2) {
+        if self.tape.one_in(6) {
             self.store.synced = self.store.ends.len();
         }
         self.see(&Event::Stored(&batch.entries))?;

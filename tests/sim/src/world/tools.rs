@@ -17,7 +17,8 @@ impl<W: Watch> World<'_, W> {
             return Ok(ToolOutcome::text(format!("found {SECRET} in a file")));
         }
         Ok(match self.tape.below(16) {
-            0..13 => ToolOutcome::text("seen"),
+            0..12 => ToolOutcome::text("seen"),
+            12 => ToolOutcome::text("a line of output\n".repeat(16 * self.tape.below(32))),
             13 => ToolOutcome::text(""),
             14 => ToolOutcome::text("a line of output\n".repeat(30)),
             _ => ToolOutcome::text("é\u{2029}\u{0}\"\\".repeat(1 + self.tape.below(64))),

@@ -50,6 +50,71 @@ fn every_record_has_exactly_these_bytes() {
     }
 }
 
+// covers: DEC-47
+#[test]
+fn every_record_reads_back() {
+    for (record, line) in samples() {
+        let mut scanner = Scanner::new();
+        let value = scanner.scan(line.as_bytes(), &ScanLimits::DEFAULT).unwrap();
+        let read = Outbound::read(value.as_object().unwrap());
+        assert_eq!(read.as_ref(), Some(&record), "{line}");
+    }
+}
+
+/// A newer agent may say more, and in another order.
+// covers: WIRE-PERM-013
+#[test]
+fn what_is_not_known_of_a_record_is_dropped() {
+    for (record, line) in samples() {
+        let mut scanner = Scanner::new();
+        let value = scanner.scan(line.as_bytes(), &ScanLimits::DEFAULT).unwrap();
+        let mut members: Vec<_> = value.as_object().unwrap().iter().collect();
+        members.reverse();
+        let mut writer = Writer::new();
+        writer.begin_object();
+        writer.member_str("newer", "member");
+        for (name, value) in members {
+            writer.member_value(name.raw(), value);
+            writer.member_null(&alloc::format!("behind {}", name.raw()));
+        }
+        writer.end_object();
+        let line = writer.finish();
+        let value = scanner.scan(&line, &ScanLimits::DEFAULT).unwrap();
+        let read = Outbound::read(value.as_object().unwrap());
+        assert_eq!(read, Some(record));
+    }
+}
+
+/// Any member that has to be there makes the record another one when it is gone.
+#[test]
+fn a_record_is_read_whole_or_not_at_all() {
+    for (record, line) in samples() {
+        let mut scanner = Scanner::new();
+        let value = scanner.scan(line.as_bytes(), &ScanLimits::DEFAULT).unwrap();
+        let members: Vec<_> = value.as_object().unwrap().iter().collect();
+        for left_out in 0..members.len() {
+            let mut writer = Writer::new();
+            writer.begin_object();
+            for (at, (name, value)) in members.iter().enumerate() {
+                if at != left_out {
+                    writer.member_value(name.raw(), *value);
+                }
+            }
+            writer.end_object();
+            let shorter = writer.finish();
+            let mut scanner = Scanner::new();
+            let value = scanner.scan(&shorter, &ScanLimits::DEFAULT).unwrap();
+            // What is read all the same lacks what may be lacking, or was not asked
+            // for its ids.
+            if let Some(read) = Outbound::read(value.as_object().unwrap()) {
+                let name = members[left_out].0.raw();
+                let ids = ["uuid", "session_id"].contains(&name);
+                assert_eq!(ids, read == record, "{name} of {line}");
+            }
+        }
+    }
+}
+
 // covers: DEC-43
 #[test]
 fn no_record_is_left_out() {

@@ -152,3 +152,48 @@ fn error_categories_are_the_closed_seven() {
         ]
     );
 }
+
+/// What no constructor makes is not read either.
+#[test]
+fn records_that_break_their_rules_are_not_read() {
+    use crate::json::{ScanLimits, Scanner};
+    let state = r#"{"type":"system","subtype":"session_state_changed","state":"#;
+    let action = r#""requires_action":{"request_id":"r","tool_name":"t","tool_use_id":"u","description":"","input":{}}"#;
+    let import = r#"{"type":"attachment_import_result","version":1,"upload_id":"u","attachment_id":"a","prompt_uuid":"p","#;
+    for broken in [
+        alloc::format!(r#"{state}"requires_action"}}"#),
+        alloc::format!(r#"{state}"running",{action}}}"#),
+        alloc::format!(r#"{import}"status":"accepted","terminal":true}}"#),
+        alloc::format!(r#"{import}"status":"committed","terminal":true}}"#),
+        alloc::format!(r#"{import}"status":"failed","terminal":true}}"#),
+    ] {
+        let mut scanner = Scanner::new();
+        let value = scanner
+            .scan(broken.as_bytes(), &ScanLimits::DEFAULT)
+            .unwrap();
+        assert_eq!(Outbound::read(value.as_object().unwrap()), None, "{broken}");
+    }
+    for (broken, sound) in [
+        (r#"{"supported":true,"efforts":[]}"#, false),
+        (r#"{"supported":false,"efforts":["low"]}"#, false),
+        (
+            r#"{"supported":true,"efforts":["low"],"defaultEffort":"high"}"#,
+            false,
+        ),
+        (
+            r#"{"supported":true,"efforts":["low"],"defaultEffort":"low"}"#,
+            true,
+        ),
+    ] {
+        use crate::schema::declare::FromJson as _;
+        let mut scanner = Scanner::new();
+        let value = scanner
+            .scan(broken.as_bytes(), &ScanLimits::DEFAULT)
+            .unwrap();
+        assert_eq!(
+            ReasoningCapabilities::read(value).is_some(),
+            sound,
+            "{broken}"
+        );
+    }
+}
