@@ -13,6 +13,7 @@
 pub mod agent;
 pub mod framing;
 pub mod hook_output;
+pub mod host;
 pub mod http1;
 pub mod json;
 pub mod log;
@@ -25,6 +26,7 @@ mod seed;
 pub mod settings;
 pub mod sse;
 pub mod stored;
+mod stream;
 
 /// A reader under test.
 #[derive(Clone, Copy, Debug)]
@@ -36,11 +38,12 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 16] = [
+pub const TARGETS: [Target; 17] = [
     target("agent", agent::target),
     target("chat", models::chat),
     target("framing", framing::target),
     target("hook_output", hook_output::target),
+    target("host", host::target),
     target("http1", http1::target),
     target("json", json::target),
     target("log", log::target),

@@ -9,7 +9,7 @@
 
 mod world;
 
-use crate::seed;
+use crate::{seed, stream};
 use agentx_conformance::replay::{Logged, Session};
 use agentx_conformance::session::{config, reference, stored};
 use agentx_core::agent::{AgentSession, Config, Input, Output, Profile, Reference};
@@ -122,16 +122,15 @@ fn play(config: &Config, data: &[u8]) -> Script<Logged> {
     let mut bench = Bench::new(config);
     let mut rest = data;
     while !rest.is_empty() && bench.exit.is_none() {
-        let (part, turns, after) = next_part(rest);
+        let (part, turns, after) = stream::next_part(rest);
         rest = after;
-        let part = bench.filled(part);
+        let part = stream::filled(part, KEY, &bench.asked, &bench.calls);
         if bench.session.wants().bytes {
             bench.feed(Input::Bytes(&part));
         }
         if turns > 0 {
             bench.settle(false);
-            let seconds = 1 << (2 * (turns - 1).min(8));
-            bench.wait(Duration::from_secs(seconds));
+            bench.wait(stream::span(turns));
         }
     }
     if bench.exit.is_none() {
@@ -139,20 +138,6 @@ fn play(config: &Config, data: &[u8]) -> Script<Logged> {
     }
     bench.end();
     bench.script
-}
-
-/// The bytes up to two newlines, how many further newlines stand there, the rest.
-fn next_part(data: &[u8]) -> (&[u8], u32, &[u8]) {
-    let Some(at) = data.windows(2).position(|pair| pair == b"\n\n") else {
-        return (data, 0, &[]);
-    };
-    let (part, mut rest) = data.split_at(at + 1);
-    let mut turns = 0;
-    while let Some(after) = rest.strip_prefix(b"\n") {
-        rest = after;
-        turns += 1;
-    }
-    (part, turns, rest)
 }
 
 struct Bench {
@@ -240,39 +225,6 @@ impl Bench {
                 self.calls.extend(block["id"].as_str().map(String::from));
             }
         }
-    }
-
-    /// The bytes with what stands for the place holders.
-    fn filled(&self, part: &[u8]) -> Vec<u8> {
-        let mut out = Vec::new();
-        let mut rest = part;
-        while let Some((&first, after)) = rest.split_first() {
-            let found = match rest {
-                [b'$', b'K', after @ ..] => Some((KEY, after)),
-                [b'$', kind @ (b'R' | b'T'), nth @ b'1'..=b'9', after @ ..] => {
-                    let list = if *kind == b'R' {
-                        &self.asked
-                    } else {
-                        &self.calls
-                    };
-                    let back = usize::from(*nth - b'0');
-                    let id = list.len().checked_sub(back).and_then(|at| list.get(at));
-                    id.map(|id| (id.as_str(), after))
-                }
-                _ => None,
-            };
-            match found {
-                Some((text, after)) => {
-                    out.extend_from_slice(text.as_bytes());
-                    rest = after;
-                }
-                None => {
-                    out.push(first);
-                    rest = after;
-                }
-            }
-        }
-        out
     }
 
     /// Answers what is open, oldest first; what the world holds back only at the end.
