@@ -162,7 +162,7 @@ impl Bench {
     fn want(&mut self) {
         self.turns += 1;
         let command = match self.turns % 5 {
-            1 => Command::Prompt(Prompt::text(&format!("turn {}", self.turns)).into()),
+            1 => Command::Prompt(Prompt::text(format!("turn {}", self.turns)).into()),
             0 => Command::KeepAlive,
             3 if self.calls > 2 => Command::Forget(CallId(self.calls)),
             _ => {

@@ -24,6 +24,9 @@ pub(crate) const FACTS: FileFacts = FileFacts {
 
 /// The text of the file; `$KEY` in it stands for a key.
 pub fn target(data: &[u8]) {
+    if spells_key(data) {
+        return;
+    }
     let text = with_key(data);
     let registry = match Registry::parse(&text, &FACTS) {
         Ok(registry) => registry,
@@ -72,6 +75,13 @@ pub(crate) fn with_key(data: &[u8]) -> Vec<u8> {
     }
     text.extend_from_slice(rest);
     text
+}
+
+/// Whether an input has a part of the key by itself. A fuzzer learns them from
+/// what it is compared with, and then nobody could tell where one comes from.
+pub(crate) fn spells_key(data: &[u8]) -> bool {
+    let parts: Vec<&[u8]> = KEY.as_bytes().windows(PART).collect();
+    data.windows(PART).any(|window| parts.contains(&window))
 }
 
 /// The key.

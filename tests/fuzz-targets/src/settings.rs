@@ -1,6 +1,6 @@
 //! Settings files: reading, layers, and updates written into their text.
 
-use crate::registry::{hides, key, with_key};
+use crate::registry::{hides, key, spells_key, with_key};
 use agentx_core::guard::Guard;
 use agentx_core::policy::{Layer, Layers, Policy, Settings, edit};
 use agentx_core::schema::permission::{
@@ -10,6 +10,9 @@ use agentx_core::schema::permission::{
 
 /// The text of a file; `$KEY` in it stands for a key that no fault may tell.
 pub fn target(data: &[u8]) {
+    if spells_key(data) {
+        return;
+    }
     let bytes = with_key(data);
     let keys = Guard::new([key()]).expect("one literal");
     let settings = match Settings::read_guarded(&bytes, &keys) {

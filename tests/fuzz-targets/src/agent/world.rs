@@ -56,14 +56,14 @@ impl World {
             Request::Tool(request) => {
                 let text = format!("{} {KEY}", request.call.input.as_str());
                 let news = vec![Progress::Network("example.org".into())];
-                let news = if self.asked % 3 == 0 {
+                let news = if self.asked.is_multiple_of(3) {
                     news
                 } else {
                     Vec::new()
                 };
                 (news, Answer::Tool(ToolOutcome::text(text)))
             }
-            Request::Task(_) if self.asked % 4 == 0 => (
+            Request::Task(_) if self.asked.is_multiple_of(4) => (
                 Vec::new(),
                 Answer::Task(ToolOutcome::error("it cannot begin")),
             ),
@@ -95,7 +95,7 @@ impl World {
             Request::Persist(_) => Answer::Persisted(verdict),
             Request::Store(_) => Answer::Stored(verdict),
             Request::FlushRemote => Answer::Flushed(verdict),
-            Request::Validate(_) if self.asked % 2 == 0 => {
+            Request::Validate(_) if self.asked.is_multiple_of(2) => {
                 Answer::Validated(Validity::Breaks(vec!["/a: is no number".into()]))
             }
             Request::Validate(_) => Answer::Validated(Validity::Fits),
