@@ -7,7 +7,7 @@
 
 use super::declare::FromJson;
 use super::inbound::{self, ControlResponse, Malformed, ParseContext};
-use super::outbound::{HostRequest, Outbound};
+use super::outbound::{ContentBlock, HostRequest, Outbound, ResultRecord};
 use crate::json::{Object, RawJson, Value};
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -62,6 +62,47 @@ impl Body {
             Self::Known(record) => Some(record),
             Self::Unknown { .. } => None,
         }
+    }
+}
+
+impl AgentRecord {
+    /// The record, if it is a known one.
+    #[must_use]
+    pub fn known(&self) -> Option<&Outbound> {
+        self.body.known()
+    }
+
+    /// The end of a prompt, if it is one.
+    #[must_use]
+    pub fn result(&self) -> Option<&ResultRecord> {
+        let Some(Outbound::Result(result)) = self.known() else {
+            return None;
+        };
+        Some(result)
+    }
+
+    /// The end of the prompt of that UUID, if it is one.
+    #[must_use]
+    pub fn result_of(&self, prompt: &str) -> Option<&ResultRecord> {
+        let of =
+            |result: &&ResultRecord| result.prompt_uuid().is_some_and(|uuid| **uuid == *prompt);
+        self.result().filter(of)
+    }
+
+    /// What the model says in it, if that is text.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        let Some(Outbound::Assistant(answer)) = self.known() else {
+            return None;
+        };
+        let blocks = &answer.message.content;
+        blocks.iter().find_map(|block| {
+            if let ContentBlock::Text(text) = block {
+                Some(&*text.text)
+            } else {
+                None
+            }
+        })
     }
 }
 

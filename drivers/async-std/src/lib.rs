@@ -1,6 +1,7 @@
 //! The async-std driver of `AgentX`: the wait primitive, and a task for each
 //! model request. Everything else is [`agentx_pump`].
 
+pub mod host;
 mod model;
 mod runtime;
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 mod connect;
 mod exchange;
+pub mod host;
 mod lookup;
 mod mailbox;
 mod requests;

@@ -63,7 +63,8 @@ pub struct Drive<M = ModelRun> {
     run: M,
     books: Books,
     unwritten: VecDeque<u8>,
-    /// The session's time when this began, and that moment.
+    /// The session's time when this began, and that moment. It goes on in real
+    /// time, whatever the session's clock is: what it bounds is a socket.
     start: (Instant, std::time::Instant),
     panicked: bool,
 }

@@ -14,6 +14,7 @@ mod contain;
 mod convert;
 pub mod dial;
 pub mod drive;
+pub mod host;
 pub mod http1;
 mod keeper;
 pub mod model;

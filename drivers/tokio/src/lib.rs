@@ -1,6 +1,7 @@
 //! The tokio driver of `AgentX`: the wait primitive, and a task for each model
 //! request. Everything else is [`agentx_pump`].
 
+pub mod host;
 mod model;
 mod serve;
 #[cfg(test)]

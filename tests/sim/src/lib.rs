@@ -16,6 +16,7 @@
 //! | [`small`] | a world that is small enough to be seen whole |
 //! | [`judge`] | a run under all oracles |
 //! | [`runner`] | many runs, and what they come to together |
+//! | `planted` | the hunt for faults that are put in on purpose, under `--cfg agentx_planted` |
 
 pub mod event;
 pub mod fault;
@@ -24,6 +25,8 @@ pub mod kit;
 pub mod oracle;
 pub mod pipe;
 pub mod plan;
+#[cfg(agentx_planted)]
+pub mod planted;
 pub mod runner;
 pub mod shrink;
 pub mod small;

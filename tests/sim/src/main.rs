@@ -15,12 +15,16 @@ use std::time::Instant;
 /// Ranges of so many seeds have to be complete without being told to.
 const COMPLETE: u64 = 100_000;
 
+/// Seeds in which planted faults are hunted.
+const HUNTED: Range<u64> = 0..2_000;
+
 const EXAMPLES: &str = "\
 Examples:
   agentx-sim --seeds 0..2000              run 2,000 worlds
   agentx-sim --seeds 0..100000 --jobs 8   on eight threads; each mark and fault has to come up
   agentx-sim --seed 17                    run one world and tell what happens in it
   agentx-sim --tape FILE                  replay a tape that was kept as text
+  agentx-sim --planted all                hunt the planted faults; built with RUSTFLAGS='--cfg agentx_planted'
 
 A run that breaks a rule is shrunk and told: seed, commit, tape, steps. The status is 1 then, and 2 when the
 command line is wrong.";
@@ -31,7 +35,7 @@ command line is wrong.";
 #[command(name = "agentx-sim", after_help = EXAMPLES)]
 struct Args {
     /// Seeds to run: first..end, the end left out
-    #[arg(long, value_name = "A..B", value_parser = range, required_unless_present_any = ["seed", "tape"])]
+    #[arg(long, value_name = "A..B", value_parser = range, required_unless_present_any = ["seed", "tape", "planted"])]
     seeds: Option<Range<u64>>,
     /// One seed to run and tell
     #[arg(long, value_name = "N", conflicts_with = "seeds")]
@@ -39,6 +43,10 @@ struct Args {
     /// A tape to replay and tell
     #[arg(long, value_name = "FILE", conflicts_with_all = ["seeds", "seed"])]
     tape: Option<PathBuf>,
+    /// Hunt this planted fault, or all of them, through the seeds (0..2000 where none are given) until
+    /// an oracle finds it
+    #[arg(long, value_name = "FAULT", conflicts_with_all = ["seed", "tape"])]
+    planted: Option<String>,
     /// Threads
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: u16,
@@ -90,6 +98,12 @@ fn run(args: &Args) -> Result<bool, Box<dyn Error>> {
             TextTape::parse(&text).map_err(|error| format!("{}: {error}", path.display()))?;
         return tell(Tape::of_bytes(tape.bytes), args.width);
     }
+    if let Some(name) = &args.planted {
+        let seeds = args.seeds.clone().unwrap_or(HUNTED);
+        let (text, well) = hunt(name, &seeds, usize::from(args.jobs))?;
+        io::stdout().lock().write_all(text.as_bytes())?;
+        return Ok(well);
+    }
     let Some(seeds) = args.seeds.clone() else {
         return Ok(true);
     };
@@ -107,6 +121,18 @@ fn run(args: &Args) -> Result<bool, Box<dyn Error>> {
         Ok(tally) => sum_up(&tally, complete, begun),
         Err(failure) => tell_failure(&failure, args.width),
     }
+}
+
+#[cfg(agentx_planted)]
+fn hunt(name: &str, seeds: &Range<u64>, jobs: usize) -> Result<(String, bool), String> {
+    agentx_sim::planted::report(name, seeds, jobs)
+}
+
+#[cfg(not(agentx_planted))]
+fn hunt(name: &str, _: &Range<u64>, _: usize) -> Result<(String, bool), String> {
+    Err(format!(
+        "--planted {name}: no fault is planted in this build; RUSTFLAGS='--cfg agentx_planted' builds one"
+    ))
 }
 
 fn sum_up(tally: &Tally, complete: bool, begun: Instant) -> Result<bool, Box<dyn Error>> {

@@ -1,6 +1,7 @@
 //! Drives the binary over real pipes.
 
 mod catalog;
+mod clients;
 mod demo;
 mod discovery;
 mod drivers;

@@ -84,7 +84,9 @@ impl World {
     /// The binary with these arguments and an environment of nothing but the
     /// home folder and the temporary one.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = bare(arguments);
+        let driver = driver(arguments);
+        let driver: Vec<&str> = driver.iter().map(String::as_str).collect();
+        let mut command = bare(&[&driver, arguments].concat());
         command
             .current_dir(self.work())
             .env("AGENTX_HOME", self.home())
@@ -101,6 +103,17 @@ impl World {
     pub(crate) fn duplex(&self, further: &[&str]) -> Agent {
         let arguments = [&DUPLEX[..], further].concat();
         Agent::start(self.command(&arguments))
+    }
+}
+
+/// Options that put a session on the driver that `AGENTX_E2E_DRIVER` names, where
+/// the arguments ask for a session and leave it open on which.
+pub(crate) fn driver(arguments: &[&str]) -> Vec<String> {
+    let others = ["demo", "schema", "sessions", "--list-providers", "--driver"];
+    let is_other = |argument: &&str| others.iter().any(|other| argument.starts_with(other));
+    match std::env::var("AGENTX_E2E_DRIVER") {
+        Ok(driver) if !arguments.iter().any(is_other) => vec!["--driver".to_owned(), driver],
+        _ => Vec::new(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The binary on a pseudo-terminal, and whoever sits before it.
 
-use crate::support::{PATIENCE, Signal, World};
+use crate::support::{PATIENCE, Signal, World, driver};
 use pty_process::blocking::{Command, Pty, open};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, kill_process};
@@ -43,6 +43,7 @@ impl Terminal {
         pty.resize(pty_process::Size::new(24, 100)).unwrap();
         let found = tcgetattr(&pty).unwrap();
         let command = Command::new(env!("CARGO_BIN_EXE_agentx"))
+            .args(driver(arguments))
             .args(arguments)
             .env_clear()
             .current_dir(world.work())

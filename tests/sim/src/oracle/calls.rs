@@ -247,7 +247,7 @@ impl Calls {
         Ok(())
     }
 
-    fn result(&mut self, model: &Model, id: &str, is_error: bool, content: &[u8]) -> Judged {
+    fn result(&self, model: &Model, id: &str, is_error: bool, content: &[u8]) -> Judged {
         match model.calls.get(id) {
             None => {
                 let what = format!("{id} has a result and was never shown");
@@ -394,12 +394,11 @@ impl Oracle for Calls {
 
     fn said(&mut self, model: &Model, _line: &[u8], said: &Said<'_>) -> Judged {
         match said {
-            Said::Call(call) => {
+            Said::Call(call)
                 if model.calls.contains_key(&*call.id)
-                    || self.ran.contains(&*call.id) && !model.lags()
-                {
-                    return broken("a call has an id of its own", "DEC-35", &*call.id);
-                }
+                    || (self.ran.contains(&*call.id) && !model.lags()) =>
+            {
+                return broken("a call has an id of its own", "DEC-35", &*call.id);
             }
             Said::ToolResult {
                 call,

@@ -198,9 +198,8 @@ impl Prompts {
             return Ok(());
         }
         let due = |due: &Due| due.most.saturating_sub(due.told);
-        let others = self.sent.iter().filter(|(other, _)| **other != *uuid);
-        let others: u32 = others.map(|(_, sent)| due(&sent.due)).sum();
-        let others = others + due(&self.nameless);
+        let others: u32 = self.sent.values().map(|sent| due(&sent.due)).sum();
+        let others = (others + due(&self.nameless)).saturating_sub(1);
         let limits = &model.rules.limits;
         let running = usize::from(model.turn && model.before.turn);
         let least = limits.queue_records + running;
@@ -268,8 +267,10 @@ impl Prompts {
     fn owes(&self) -> Option<&str> {
         let mut sent = self.sent.iter();
         let owed = sent.find(|(_, sent)| sent.waits()).map(|(uuid, _)| &**uuid);
-        let nameless = self.nameless.told < self.nameless.least;
-        owed.or(nameless.then_some("one without a uuid"))
+        if owed.is_none() && self.nameless.told < self.nameless.least {
+            return Some("one without a uuid");
+        }
+        owed
     }
 
     fn exits(&self, model: &Model, status: u8) -> Judged {

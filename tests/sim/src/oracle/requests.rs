@@ -109,16 +109,17 @@ impl Requests {
             return broken("only what is open is withdrawn", "WIRE-006", what);
         };
         // Both may be about the same input.
-        let crossed = model.lags() || model.causes.ends_turn() || model.causes.other;
+        let crossed = model.causes.ends_turn() || model.causes.other;
+        let may_cross = |step: u64| model.lags() || (crossed && step == model.step);
         match request.standing {
             Standing::Withdrawn => {
                 return broken("a request is withdrawn once", "WIRE-007", id);
             }
-            Standing::Answered(step) if !(crossed && step == model.step) && !model.lags() => {
+            Standing::Answered(step) if !may_cross(step) => {
                 let what = format!("{id} is withdrawn and was answered");
                 return broken("a request is closed once", "WIRE-006", what);
             }
-            Standing::Closed if !model.lags() && !(model.closed_at == model.step && crossed) => {
+            Standing::Closed if !may_cross(model.closed_at) => {
                 let what = format!("{id} is withdrawn and the input has ended");
                 return broken("the end closes every request", "WIRE-008", what);
             }

@@ -1,0 +1,593 @@
+//! The loop of one client: the host session, its agent, and what they tell.
+//!
+//! ```text
+//! stdout thread -> Piece, End   \                 / records -> mailbox
+//! stderr thread -> End           >  News -> loop <  answers -> slots
+//! stdin thread  -> Wrote, Failed |                \ requests -> callbacks
+//! agent thread  -> Exited        |
+//! client        -> Ask          /
+//! ```
+//!
+//! The end is told when all of it is known: the exit status, the last record and
+//! the last line on stderr. Whoever waits for an answer that cannot come any more
+//! learns of it then, too.
+
+use super::callbacks::Callbacks;
+use super::error::{Ended, Error};
+use super::mailbox::Mailbox;
+use super::process::Process;
+use super::slot::Slot;
+use super::tail::Tail;
+use super::task::{BoxFuture, Failure, Spawn, Stop, answered};
+use crate::contain::contained;
+use crate::drive;
+use crate::stdio::Writer;
+use agentx_core::effect::EffectId;
+use agentx_core::host::{
+    Answer, CallError, CallId, Command, End, Event, HostSession, Input, Output, Request, Unsent,
+};
+use agentx_core::json::RawJson;
+use agentx_core::machine::Machine as _;
+use agentx_core::schema::host::{Call, EnvironmentUpdate, Prompt};
+use agentx_core::schema::received::AgentRecord;
+use agentx_core::time::Instant;
+use std::collections::BTreeMap;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender};
+use std::time::Duration;
+
+/// Weight of the records that nobody took yet, above which the agent is not read.
+pub const UNREAD_BYTES: usize = 32 * 1024 * 1024;
+
+/// Weight of a record above its bytes on the wire.
+pub const UNREAD_OVERHEAD_BYTES: usize = 512;
+
+/// Bytes that wait for the agent to read them, above which it is sent no prompt.
+pub const UNWRITTEN_BYTES: usize = 16 * 1024 * 1024;
+
+/// How long an agent may go on after it has closed its stdout.
+const EXIT_GRACE: Duration = Duration::from_secs(5);
+
+/// How long its pipes may stay open after it has ended: a process that left its
+/// group can hold them.
+const PIPE_GRACE: Duration = Duration::from_secs(1);
+
+/// What the loop is told.
+pub(super) enum News {
+    /// The agent wrote this on stdout.
+    Piece(Vec<u8>),
+    /// Its stdout ended.
+    OutputEnd,
+    /// Its stderr ended.
+    ErrorsEnd,
+    /// So many bytes were written to its stdin.
+    Wrote(usize),
+    /// Its stdin takes no more.
+    WriteFailed,
+    /// It ended and is reaped.
+    Exited(Option<ExitStatus>),
+    /// A callback has an answer.
+    Answer(EffectId, Answer),
+    /// There is room for records again.
+    Room,
+    /// The client wants something.
+    Ask(Ask),
+}
+
+/// What a client wants.
+pub(super) enum Ask {
+    /// To send a prompt.
+    Prompt(Box<Prompt>, Slot<Arc<str>>),
+    /// To call an operation.
+    Call(CallId, Box<Call>, Option<Duration>, Slot<Option<RawJson>>),
+    /// To forget that it did.
+    Forget(CallId),
+    /// To set variables.
+    Environment(EnvironmentUpdate, Slot<()>),
+    /// To end the agent's input.
+    Close,
+    /// To end the agent.
+    Kill,
+    /// Nothing any more.
+    Leave,
+}
+
+/// Records on their way to the embedder, each with its weight.
+#[derive(Clone, Default)]
+pub(super) struct Shelf {
+    pub(super) records: Mailbox<(usize, Result<AgentRecord, Error>)>,
+    pub(super) weight: Arc<AtomicUsize>,
+}
+
+/// What is known once all is over.
+#[derive(Clone)]
+pub(super) struct Over {
+    pub(super) ended: Ended,
+    /// Why nothing can be sent any more.
+    pub(super) why: Error,
+}
+
+/// A call that waits, and what it is called.
+struct Waiting {
+    operation: String,
+    timeout: Duration,
+    slot: Slot<Option<RawJson>>,
+}
+
+/// One client at work.
+pub(super) struct Engine {
+    pub(super) session: HostSession,
+    pub(super) started: std::time::Instant,
+    pub(super) callbacks: Callbacks,
+    pub(super) spawn: Spawn,
+    pub(super) timeout: Duration,
+    pub(super) news: Sender<News>,
+    pub(super) process: Process,
+    pub(super) writer: Option<Writer>,
+    /// Lets the reader of stdout go on.
+    pub(super) gate: Sender<()>,
+    pub(super) tail: Tail,
+    pub(super) shelf: Shelf,
+    pub(super) ended: Mailbox<Over>,
+    pub(super) state: State,
+}
+
+/// What changes while a client works.
+#[derive(Default)]
+pub(super) struct State {
+    /// Bytes that were handed to the writer and not written.
+    unwritten: usize,
+    /// Bytes of stdout since the last record.
+    unweighed: usize,
+    /// The reader waits for room.
+    held: bool,
+    calls: BTreeMap<CallId, Waiting>,
+    /// Where the event that follows from a command goes.
+    prompting: Option<Slot<Arc<str>>>,
+    setting: Option<Slot<()>>,
+    tasks: BTreeMap<EffectId, Stop>,
+    /// Those who learn of the end in place of an answer.
+    bereft: Vec<Box<dyn FnOnce(Error) + Send>>,
+    /// The session is over, and why.
+    over: Option<End>,
+    /// The client wanted the end.
+    closed: bool,
+    killed: bool,
+    exited: Option<Option<ExitStatus>>,
+    output_ended: bool,
+    errors_ended: bool,
+    /// When the last sign of life came.
+    heard: Option<Instant>,
+    /// It was stopped because it went on without a stdout.
+    stopped: bool,
+}
+
+impl Engine {
+    /// Works until everything about the agent is known.
+    pub(super) fn run(mut self, news: &Receiver<News>) {
+        self.drain();
+        while !self.is_done() {
+            let wait = drive::wait(self.now(), self.deadline());
+            let item = match wait {
+                // A sender is held here, so that this cannot fail.
+                None => news.recv().ok(),
+                Some(wait) => news.recv_timeout(wait).ok(),
+            };
+            match item {
+                Some(item) => self.take(item),
+                None => self.tick(),
+            }
+        }
+        self.finish();
+    }
+
+    fn now(&self) -> Instant {
+        let micros = self.started.elapsed().as_micros();
+        Instant::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
+    }
+
+    fn is_done(&self) -> bool {
+        let state = &self.state;
+        state.exited.is_some() && state.output_ended && state.errors_ended
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let session = match self.state.over {
+            None => self.session.deadline(),
+            Some(_) => None,
+        };
+        [session, self.grace_ends()].into_iter().flatten().min()
+    }
+
+    /// When something that should have come by then is given up.
+    fn grace_ends(&self) -> Option<Instant> {
+        let state = &self.state;
+        let heard = state.heard?;
+        match (&state.exited, state.output_ended) {
+            // What we do not read cannot end.
+            (Some(_), false) if state.held => None,
+            (Some(_), _) => Some(heard.after(PIPE_GRACE)),
+            (None, true) if !state.stopped => Some(heard.after(EXIT_GRACE)),
+            (None, _) => None,
+        }
+    }
+
+    fn tick(&mut self) {
+        if self.grace_ends().is_some_and(|ends| ends <= self.now()) {
+            if self.state.exited.is_some() {
+                self.output_ended();
+                self.state.errors_ended = true;
+            } else {
+                self.state.stopped = true;
+                self.process.stop_beside();
+            }
+        }
+        self.feed(Input::Tick);
+    }
+
+    fn take(&mut self, news: News) {
+        self.state.heard = Some(self.now());
+        match news {
+            News::Piece(piece) => {
+                self.state.unweighed = self.state.unweighed.saturating_add(piece.len());
+                self.feed(Input::Bytes(&piece));
+                self.state.held = true;
+                self.read_on();
+            }
+            News::Room => self.read_on(),
+            News::OutputEnd => self.output_ended(),
+            News::ErrorsEnd => self.state.errors_ended = true,
+            News::Wrote(count) => {
+                self.state.unwritten = self.state.unwritten.saturating_sub(count);
+                self.feed(Input::Sent(count));
+            }
+            News::WriteFailed => self.feed(Input::WriteFailed),
+            News::Exited(status) => {
+                self.state.exited = Some(status);
+                // A reader that waits for room has not seen the end yet.
+                self.read_on();
+            }
+            News::Answer(id, answer) => {
+                self.state.tasks.remove(&id);
+                self.feed(Input::Done(id, answer));
+            }
+            News::Ask(ask) => self.ask(ask),
+        }
+        if self.session_due() {
+            self.feed(Input::Tick);
+        }
+    }
+
+    /// However busy the news are, the clock has its turn.
+    fn session_due(&self) -> bool {
+        let due = self.session.deadline();
+        self.state.over.is_none() && due.is_some_and(|due| due <= self.now())
+    }
+
+    fn read_on(&mut self) {
+        let full = self.shelf.weight.load(Ordering::Acquire) >= UNREAD_BYTES;
+        // Nobody has to read for an agent to be ended.
+        if self.state.held && (self.state.killed || !full) {
+            self.state.held = false;
+            // A reader that is gone has told its end.
+            let _ = self.gate.send(());
+        }
+    }
+
+    fn output_ended(&mut self) {
+        if !std::mem::replace(&mut self.state.output_ended, true) {
+            self.feed(Input::Eof);
+        }
+    }
+
+    fn ask(&mut self, ask: Ask) {
+        match ask {
+            Ask::Prompt(prompt, slot) => {
+                if let Some(slot) = self.may_send(slot) {
+                    self.state.prompting = Some(slot);
+                    self.feed(Input::Command(Command::Prompt(prompt)));
+                }
+            }
+            Ask::Environment(update, slot) => {
+                if let Some(slot) = self.may_send(slot) {
+                    self.state.setting = Some(slot);
+                    self.feed(Input::Command(Command::Environment(update)));
+                    if let Some(slot) = self.state.setting.take() {
+                        slot.settle(Ok(()));
+                    }
+                }
+            }
+            Ask::Call(id, call, timeout, slot) => {
+                if let Some(slot) = self.may_call(slot) {
+                    let timeout = timeout.unwrap_or(self.timeout);
+                    let operation = call.subtype().to_owned();
+                    let waiting = Waiting {
+                        operation,
+                        timeout,
+                        slot,
+                    };
+                    self.state.calls.insert(id, waiting);
+                    let timeout = Some(timeout);
+                    self.feed(Input::Command(Command::Call { id, call, timeout }));
+                }
+            }
+            Ask::Forget(id) => self.feed(Input::Command(Command::Forget(id))),
+            Ask::Close => {
+                self.state.closed = true;
+                self.feed(Input::Command(Command::Close));
+            }
+            Ask::Kill => {
+                self.state.closed = true;
+                self.state.killed = true;
+                self.process.stop_beside();
+                self.read_on();
+            }
+            Ask::Leave => {
+                self.state.closed = true;
+                self.state.killed = true;
+                self.feed(Input::Command(Command::Abandon));
+                self.read_on();
+            }
+        }
+    }
+
+    /// The slot, unless what waits for the agent is too much already.
+    fn may_send<T: Send + 'static>(&mut self, slot: Slot<T>) -> Option<Slot<T>> {
+        if self.state.unwritten > UNWRITTEN_BYTES {
+            slot.settle(Err(Error::Stalled));
+            return None;
+        }
+        self.may_call(slot)
+    }
+
+    /// The slot, unless nothing can be sent any more.
+    fn may_call<T: Send + 'static>(&mut self, slot: Slot<T>) -> Option<Slot<T>> {
+        if self.state.closed {
+            slot.settle(Err(Error::Closed));
+        } else if self.state.over.is_some() {
+            self.bereave(slot);
+        } else {
+            return Some(slot);
+        }
+        None
+    }
+
+    /// Tells of the end once it is known.
+    fn bereave<T: Send + 'static>(&mut self, slot: Slot<T>) {
+        let tell = move |why| slot.settle(Err(why));
+        self.state.bereft.push(Box::new(tell));
+    }
+
+    /// One input, and everything that follows from it.
+    fn feed(&mut self, input: Input<'_>) {
+        if self.state.over.is_some() {
+            return;
+        }
+        let now = self.now();
+        if let Err(misuse) = self.session.handle(now, input) {
+            // A bug of ours; the session has not changed.
+            tracing::error!(%misuse, "the host session refused an input");
+        }
+        self.drain();
+    }
+
+    fn drain(&mut self) {
+        let mut records = Vec::new();
+        while let Some(output) = self.session.poll() {
+            match output {
+                Output::Transmit(record) => self.transmit(record.into_bytes()),
+                Output::Start(id, request) => self.start(id, request),
+                Output::Cancel(id) => {
+                    if let Some(stop) = self.state.tasks.remove(&id) {
+                        contained(stop);
+                    }
+                }
+                Output::Event(Event::Record(record)) => records.push(record),
+                Output::Event(event) => self.event(event),
+                Output::Diagnostic(diagnostic) => tracing::warn!(text = diagnostic.text, "host"),
+                Output::CloseInput => self.writer = None,
+                Output::Exit(exit) => self.state.over = Some(exit.end),
+            }
+        }
+        self.put(records);
+        if let Some(fault) = self.fault()
+            && !self.state.stopped
+        {
+            self.state.stopped = true;
+            self.shelf.records.put((0, Err(fault)));
+            self.process.stop_beside();
+        }
+    }
+
+    /// Hands records over, with the bytes since the last ones shared among them.
+    fn put(&mut self, records: Vec<AgentRecord>) {
+        if records.is_empty() {
+            return;
+        }
+        let bytes = std::mem::take(&mut self.state.unweighed) / records.len();
+        let weight = bytes.saturating_add(UNREAD_OVERHEAD_BYTES);
+        for record in records {
+            self.shelf.weight.fetch_add(weight, Ordering::AcqRel);
+            self.shelf.records.put((weight, Ok(record)));
+        }
+    }
+
+    fn transmit(&mut self, record: Vec<u8>) {
+        self.state.unwritten = self.state.unwritten.saturating_add(record.len());
+        if let Some(writer) = &self.writer {
+            writer.send(record);
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        match event {
+            Event::Prompted(uuid) => {
+                if let Some(slot) = self.state.prompting.take() {
+                    slot.settle(Ok(uuid));
+                }
+            }
+            Event::Unsent { why, .. } => {
+                if let Some(slot) = self.state.prompting.take() {
+                    self.refuse(slot, why);
+                } else if let Some(slot) = self.state.setting.take() {
+                    self.refuse(slot, why);
+                }
+            }
+            Event::Answered(id, answer) => {
+                if let Some(waiting) = self.state.calls.remove(&id) {
+                    self.answered(waiting, answer);
+                }
+            }
+            // Told by `drain` already.
+            Event::Record(_) => {}
+        }
+    }
+
+    fn answered(&mut self, waiting: Waiting, answer: Result<Option<RawJson>, CallError>) {
+        let Waiting {
+            operation,
+            timeout,
+            slot,
+        } = waiting;
+        let why = match answer {
+            Ok(payload) => return slot.settle(Ok(payload)),
+            Err(CallError::Refused { message, .. }) => Error::Refused { operation, message },
+            Err(CallError::Invalid(message)) => Error::Protocol { message },
+            Err(CallError::TimedOut) => Error::TimedOut {
+                operation,
+                after: timeout,
+            },
+            Err(CallError::Unsent(why)) => return self.refuse(slot, why),
+            Err(CallError::Closed | CallError::Forgotten) => return self.bereave(slot),
+        };
+        slot.settle(Err(why));
+    }
+
+    fn refuse<T: Send + 'static>(&mut self, slot: Slot<T>, why: Unsent) {
+        match why {
+            Unsent::Closed => self.bereave(slot),
+            Unsent::TooMany => slot.settle(Err(Error::TooMany)),
+            Unsent::TooLarge | Unsent::Credential | Unsent::BadUuid => {
+                let message = why.to_string();
+                slot.settle(Err(Error::Invalid { message }));
+            }
+        }
+    }
+
+    fn start(&mut self, id: EffectId, request: Request) {
+        let reply = Reply(Some((id, self.news.clone())));
+        let task: BoxFuture<()> = match request {
+            Request::Permit(question) => match self.callbacks.permit.clone() {
+                Some(decide) => run(reply, move || decide(*question), Answer::Permit),
+                None => return reply.fail("this host decides about no calls"),
+            },
+            Request::Hook(event) => match self.callbacks.hook_of(&event.callback_id).cloned() {
+                Some(hook) => run(reply, move || hook(*event), Answer::Hook),
+                None => return reply.fail("this host has no such hook"),
+            },
+            Request::Elicit(question) => match self.callbacks.elicit.clone() {
+                Some(ask) => run(reply, move || ask(*question), Answer::Elicit),
+                None => return reply.fail("this host asks its user nothing"),
+            },
+            Request::Mcp(message) => {
+                match self.callbacks.servers.get(&message.server_name).cloned() {
+                    Some(serve) => run(reply, move || serve(*message), Answer::Mcp),
+                    None => return reply.fail("this host has no such server"),
+                }
+            }
+        };
+        // A task that cannot be started is dropped, which answers for it.
+        if let Some(stop) = contained(|| (self.spawn)(task)) {
+            self.state.tasks.insert(id, stop);
+        }
+    }
+
+    /// The fault of the agent that ended the session.
+    fn fault(&self) -> Option<Error> {
+        let Some(End::Fault { line, byte, reason }) = self.state.over else {
+            return None;
+        };
+        let message = format!("line {line} of its output, byte {byte}: {reason}");
+        Some(Error::Protocol { message })
+    }
+
+    /// Everything is known: whoever waits learns of it.
+    fn finish(&mut self) {
+        let ended = Ended {
+            status: self.state.exited.flatten(),
+            stderr: self.tail.lines(),
+        };
+        let fault = self.fault();
+        let told = fault.is_some();
+        let why = fault.unwrap_or_else(|| Error::Ended(ended.clone()));
+        for tell in std::mem::take(&mut self.state.bereft) {
+            tell(why.clone());
+        }
+        // An end that the client did not ask for is told, and so is a crash behind
+        // one that it did ask for. A fault was told when it came.
+        let crashed = ended.code().is_none() && !self.state.killed;
+        let expected = self.state.closed && !crashed;
+        if !told && !expected {
+            self.shelf.records.put((0, Err(why.clone())));
+        }
+        let why = if !told && expected {
+            Error::Closed
+        } else {
+            why
+        };
+        self.ended.put(Over { ended, why });
+        self.shelf.records.close();
+    }
+}
+
+/// A loop that ends by a panic leaves nobody waiting, and no process.
+impl Drop for Engine {
+    fn drop(&mut self) {
+        self.shelf.records.close();
+        self.ended.close();
+        if !self.is_done() {
+            self.process.stop_beside();
+        }
+    }
+}
+
+/// A callback as a task that answers when it is done.
+fn run<T: Send + 'static>(
+    reply: Reply,
+    begin: impl FnOnce() -> BoxFuture<Result<T, Failure>> + Send + 'static,
+    answer: fn(T) -> Answer,
+) -> BoxFuture<()> {
+    Box::pin(async move {
+        let ended = answered(begin).await;
+        reply.send(ended.map_or_else(Answer::Failed, answer));
+    })
+}
+
+/// The way back for one request. Dropped without an answer it fails the request:
+/// a task that is lost allows nothing (WIRE-PERM-002).
+struct Reply(Option<(EffectId, Sender<News>)>);
+
+impl Reply {
+    fn send(mut self, answer: Answer) {
+        self.tell(answer);
+    }
+
+    fn fail(mut self, why: &str) {
+        self.tell(Answer::Failed(why.to_owned()));
+    }
+
+    fn tell(&mut self, answer: Answer) {
+        if let Some((id, news)) = self.0.take() {
+            // A loop that is gone needs no answer.
+            let _ = news.send(News::Answer(id, answer));
+        }
+    }
+}
+
+impl Drop for Reply {
+    fn drop(&mut self) {
+        self.tell(Answer::Failed(super::task::FAILED.to_owned()));
+    }
+}
