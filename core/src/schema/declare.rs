@@ -40,6 +40,7 @@ pub(crate) use check::{Fault, fault, open_faults};
 pub(crate) use macros::{
     constant, get, member, object, put, readable, record, spelled, union, wire, words,
 };
+pub(crate) use read::Discriminant;
 pub use read::{Fields, FromJson, FromMembers};
 
 use crate::json::{Object, RawJson, ScanError, Value, Writer};

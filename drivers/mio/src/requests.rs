@@ -36,6 +36,9 @@ pub(crate) enum Order {
     Found(EffectId, u64, Found),
     /// Drop every run, and end.
     End,
+    /// A step as long as a test likes.
+    #[cfg(test)]
+    Step(Box<dyn FnOnce() + Send>),
 }
 
 /// Orders on their way to the thread: queued first, then it is woken, and it takes
@@ -191,6 +194,8 @@ impl Worker {
                     }
                 }
                 Order::End => self.over = true,
+                #[cfg(test)]
+                Order::Step(step) => step(),
             }
         }
     }

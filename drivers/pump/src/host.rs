@@ -10,14 +10,19 @@
 
 mod agent;
 mod callbacks;
+mod calls;
 mod client;
 mod engine;
 mod error;
 mod mailbox;
+mod news;
 mod process;
+mod requests;
 mod slot;
 mod tail;
 mod task;
+#[cfg(test)]
+mod tests;
 
 pub use agent::{Agent, CALL_TIMEOUT};
 pub use agentx_core::hook::HookEvent;
@@ -31,9 +36,10 @@ pub use agentx_core::schema::permission::{PermissionMode, PermissionUpdate};
 pub use agentx_core::schema::received::{AgentRecord as Record, Body};
 pub use callbacks::{Callbacks, HookOn};
 pub use client::{Client, Records, start};
-pub use engine::{UNREAD_BYTES, UNREAD_OVERHEAD_BYTES, UNWRITTEN_BYTES};
+pub use engine::UNWRITTEN_BYTES;
 pub use error::{Ended, Error};
 pub use mailbox::wait;
+pub use news::{UNREAD_BYTES, UNREAD_OVERHEAD_BYTES};
 pub use tail::{STDERR_LINE_BYTES, STDERR_LINES};
 pub use task::{BoxFuture, Failure, Spawn, Stop, threads};
 

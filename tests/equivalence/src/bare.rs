@@ -64,10 +64,8 @@ impl Bare {
             match output {
                 Output::Transmit(record) => self.stdout.extend(record.as_bytes()),
                 Output::Start(id, request) => self.begin(id, request),
-                Output::Cancel(id) => {
-                    self.held.remove(&id);
-                    self.drives.remove(&id);
-                }
+                // What came of anything else may still be told.
+                Output::Cancel(id) => drop(self.drives.remove(&id)),
                 Output::Reply(..) | Output::Event(_) | Output::Diagnostic(_) | Output::Exit(_) => {}
             }
         }
@@ -110,6 +108,7 @@ impl Bare {
                 vec![done(id, Answer::Hook(report))]
             }
             Request::Store(_) => vec![done(id, Answer::Stored(Verdict::Passed))],
+            Request::Vet(_) => vec![done(id, Answer::Vetted(Verdict::Passed))],
             Request::Persist(_) => vec![done(id, Answer::Persisted(Verdict::Passed))],
             other => panic!("a play has no such effect: {other:?}"),
         };
@@ -172,7 +171,7 @@ impl Engine for Bare {
 
     fn release(&mut self, id: EffectId) {
         let news = self.held.get_mut(&id).and_then(VecDeque::pop_front);
-        self.feed(news.expect("an open effect has something to tell"));
+        self.feed(news.expect("the effect has something to tell"));
     }
 
     fn say(&mut self, id: EffectId, bytes: &[u8], close: bool, pieces: usize) {

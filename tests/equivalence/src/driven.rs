@@ -40,6 +40,8 @@ struct Shared {
 struct State {
     seen: Seen,
     stdout: Vec<u8>,
+    /// Whether the session has said what it says first.
+    begun: bool,
     /// Whether the session works on an input.
     busy: bool,
     /// What effects have to tell and may not yet.
@@ -58,7 +60,10 @@ impl State {
         };
         let written = self.seen.written;
         let read = written == self.stdout.len();
-        let idle = !self.busy && written == self.seen.sent && self.seen.open.iter().all(waits);
+        let idle = self.begun
+            && !self.busy
+            && written == self.seen.sent
+            && self.seen.open.iter().all(waits);
         read && (idle || self.seen.exit.is_some())
     }
 }
@@ -118,7 +123,7 @@ impl Watch for Turnstile {
 
     fn settled(&mut self, deadline: Option<Instant>) {
         self.0.change(|state| {
-            state.busy = false;
+            (state.begun, state.busy) = (true, false);
             state.seen.deadline = deadline;
         });
     }
@@ -169,7 +174,7 @@ impl Driven {
             watch: Some(Box::new(Turnstile(Arc::clone(&shared)))),
             persist: Some(Box::new(|_| true)),
             store: Some(Box::new(|_| Ok(()))),
-            validator: None,
+            validator: Some(Box::new(|_| true)),
         };
         let session = scene.session();
         let session = thread::spawn(move || {
@@ -197,8 +202,7 @@ impl Driven {
             session,
             reader,
         };
-        // The pump hands the road out before it lets the session speak.
-        driven.settle(|seen| seen.deadline.is_some() || seen.written > 0);
+        driven.settle(|_| true);
         driven
     }
 
@@ -275,7 +279,7 @@ impl Engine for Driven {
             let mut state = self.shared.lock();
             let news = state.held.get_mut(&id).and_then(VecDeque::pop_front);
             state.busy = true;
-            news.expect("an open effect has something to tell")
+            news.expect("the effect has something to tell")
         };
         let before = taken(&self.seen(), id);
         self.post(news);

@@ -157,6 +157,7 @@ impl<E: Engine> Play<E> {
         };
         let mut steps: Vec<Step> = seen.open.iter().filter_map(passing).collect();
         let written = self.tape.is_over();
+        steps.extend(seen.late.iter().map(|id| Step::Release(*id)));
         if !self.ended && self.prompts > 0 && !written {
             steps.push(Step::Prompt);
         }

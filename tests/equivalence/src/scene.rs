@@ -41,6 +41,7 @@ const HOOKS: [(HookEvent, Option<&str>, &str); 4] = [
 #[derive(Debug)]
 pub struct Scene {
     root: PathBuf,
+    vetted: bool,
 }
 
 /// A provider and its key.
@@ -50,15 +51,17 @@ pub(crate) struct Model {
 }
 
 impl Scene {
-    /// Sets the folders up under `root`, where nothing else is.
+    /// Sets the folders up under `root`, where nothing else is; `vetted` tells
+    /// whether each record waits for a verdict.
     ///
     /// # Panics
     ///
     /// When that fails.
     #[must_use]
-    pub fn set(root: &Path) -> Self {
+    pub fn set(root: &Path, vetted: bool) -> Self {
         let scene = Self {
             root: root.join("play"),
+            vetted,
         };
         if scene.root.exists() {
             fs::remove_dir_all(&scene.root).unwrap();
@@ -97,6 +100,7 @@ impl Scene {
                 records: false,
             },
             include_partial_messages: true,
+            vet_records: self.vetted,
             ..stored(Beginning::New)
         };
         AgentSession::new(config, Instant::ZERO)

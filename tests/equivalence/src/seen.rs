@@ -3,7 +3,7 @@
 use agentx_core::agent::{Input, Output, log};
 use agentx_core::effect::{EffectId, Request};
 use agentx_core::time::Instant;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A command that does not end by itself.
 pub(crate) const ENDLESS: &str = "exec sleep 600";
@@ -27,6 +27,8 @@ pub struct Seen {
     pub effects: Vec<String>,
     /// Effects that are open.
     pub open: BTreeMap<EffectId, Open>,
+    /// Effects that were cancelled and still have something to tell, too late.
+    pub late: BTreeSet<EffectId>,
     /// Pieces of news that were taken, by their effect.
     pub taken: BTreeMap<EffectId, usize>,
     /// Bytes of input that were taken.
@@ -61,6 +63,7 @@ impl Seen {
         }
         if let Input::Done(id, _) = input {
             self.open.remove(id);
+            self.late.remove(id);
         }
         if !matches!(input, Input::Sent(_)) {
             self.effects.extend(log::write(input));
@@ -78,12 +81,19 @@ impl Seen {
                 self.open.insert(*id, kind(request));
             }
             Output::Cancel(id) => {
-                self.open.remove(id);
+                if self.open.remove(id) == Some(Open::Other) {
+                    self.late.insert(*id);
+                }
             }
             Output::Exit(status) => self.exit = Some(*status),
             Output::Reply(..) | Output::Event(_) | Output::Diagnostic(_) => {}
         }
-        self.effects.push(format!("{output:?}"));
+        self.effects.push(match output {
+            Output::Start(id, Request::Vet(record)) => {
+                format!("Start({id:?}, Vet({}))", String::from_utf8_lossy(record))
+            }
+            output => format!("{output:?}"),
+        });
     }
 }
 

@@ -9,12 +9,20 @@ const TAPES: u64 = 50;
 /// Choices on a tape; what follows them is the way to the end.
 const CHOICES: usize = 200;
 
-fn bare(root: &Path, tape: &Tape) -> Transcript {
-    play(Bare::start(&Scene::set(root)), tape.clone())
+/// The tape of a number, and its scene: each third one has a validator.
+fn of_seed(root: &Path, seed: u64) -> (Scene, Tape) {
+    let scene = Scene::set(root, seed % 3 == 2);
+    (scene, Tape::of_seed(seed, CHOICES))
 }
 
-fn driven(root: &Path, tape: &Tape, run: Run) -> Transcript {
-    play(Driven::start(&Scene::set(root), run), tape.clone())
+fn bare(root: &Path, seed: u64) -> Transcript {
+    let (scene, tape) = of_seed(root, seed);
+    play(Bare::start(&scene), tape)
+}
+
+fn driven(root: &Path, seed: u64, run: Run) -> Transcript {
+    let (scene, tape) = of_seed(root, seed);
+    play(Driven::start(&scene, run), tape)
 }
 
 /// Fails with the first line in which both differ.
@@ -33,9 +41,8 @@ fn same(seed: u64, driven: &Transcript, bare: &Transcript) {
 fn equal_to_the_straight_loop(run: Run) {
     let root = tempfile::tempdir().unwrap();
     for seed in 0..TAPES {
-        let tape = Tape::of_seed(seed, CHOICES);
-        let bare = bare(root.path(), &tape);
-        same(seed, &driven(root.path(), &tape, run), &bare);
+        let bare = bare(root.path(), seed);
+        same(seed, &driven(root.path(), seed, run), &bare);
     }
 }
 
@@ -58,24 +65,40 @@ fn mio_is_equal_to_the_straight_loop() {
 #[test]
 fn a_world_that_does_one_thing_otherwise_is_told_apart() {
     let root = tempfile::tempdir().unwrap();
-    let tape = Tape::of_seed(1, CHOICES);
-    let bare = bare(root.path(), &tape);
-    assert_eq!(driven(root.path(), &tape, agentx_tokio::run), bare);
+    let bare = bare(root.path(), 1);
+    assert_eq!(driven(root.path(), 1, agentx_tokio::run), bare);
     let forgetful: Run = |session, mut world, stdio| {
         world.store = Some(Box::new(|_| Err("no room".to_owned())));
         agentx_tokio::run(session, world, stdio)
     };
-    let other = driven(root.path(), &tape, forgetful);
+    let other = driven(root.path(), 1, forgetful);
     assert_ne!(other.stdout, bare.stdout);
     assert_ne!(other.effects, bare.effects);
+}
+
+/// Whether an effect told something after it was cancelled.
+fn has_late_news(play: &Transcript) -> bool {
+    let cancelled = |line: &str| {
+        let id = line.strip_prefix("Cancel(EffectId(")?.strip_suffix("))")?;
+        Some(format!("done {id} "))
+    };
+    let lines = play.effects.iter().enumerate();
+    let mut cancelled = lines.filter_map(|(at, line)| Some((at, cancelled(line)?)));
+    cancelled.any(|(at, done)| {
+        play.effects[at..]
+            .iter()
+            .any(|line| line.starts_with(&done))
+    })
 }
 
 /// Whether the tapes hold what the others are compared in.
 #[test]
 fn the_tapes_reach_what_they_are_for() {
     let root = tempfile::tempdir().unwrap();
-    let all: String = (0..TAPES)
-        .map(|seed| bare(root.path(), &Tape::of_seed(seed, CHOICES)))
+    let plays: Vec<Transcript> = (0..TAPES).map(|seed| bare(root.path(), seed)).collect();
+    assert!(plays.iter().any(has_late_news), "no news come too late");
+    let plays = plays.into_iter();
+    let all: String = plays
         .map(|play| {
             [play.steps, play.effects, vec![play.stdout]]
                 .concat()
@@ -100,6 +123,7 @@ fn the_tapes_reach_what_they_are_for() {
         "Hook(",
         "Task(",
         "Cancel(",
+        "Vet(",
         "model failed",
     ] {
         assert!(all.contains(part), "no tape comes to {part}");

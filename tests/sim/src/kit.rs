@@ -84,7 +84,10 @@ fn tool(name: &str, class: ToolClass) -> ToolSpec {
 }
 
 /// Lists of updates as hosts write them.
-const UPDATES: [&str; 8] = [
+const UPDATES: [&str; 11] = [
+    r#"[{"type":"addRules","rules":[{"toolName":"Look"}],"behavior":"ask","destination":"userSettings"}]"#,
+    r#"[{"type":"addRules","rules":[{"toolName":"Change"}],"behavior":"ask","destination":"projectSettings"},{"type":"addRules","rules":[{"toolName":"Do","ruleContent":"ls"}],"behavior":"allow","destination":"session"}]"#,
+    r#"[{"type":"setMode","mode":"default","destination":"localSettings"}]"#,
     r#"[{"type":"addRules","rules":[{"toolName":"Do"}],"behavior":"allow","destination":"userSettings"},{"type":"removeRules","rules":[{"toolName":"Do"}],"behavior":"allow","destination":"userSettings"}]"#,
     r#"[{"type":"removeRules","rules":[{"toolName":"Do"}],"behavior":"allow","destination":"session"},{"type":"addRules","rules":[{"toolName":"Do"}],"behavior":"allow","destination":"session"}]"#,
     r#"[{"type":"addRules","rules":[{"toolName":"Change"}],"behavior":"deny","destination":"localSettings"},{"type":"setMode","mode":"acceptEdits","destination":"session"},{"type":"replaceRules","rules":[],"behavior":"deny","destination":"localSettings"}]"#,

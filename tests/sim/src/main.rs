@@ -54,6 +54,9 @@ struct Args {
     /// 100,000 seeds and more
     #[arg(long)]
     require: bool,
+    /// Go on behind a failure; list the seeds that fail, a line each
+    #[arg(long)]
+    all: bool,
     /// Run each seed that this divides twice and compare what happened; 0: none
     #[arg(long, value_name = "N", default_value_t = 16)]
     twice: u64,
@@ -110,13 +113,21 @@ fn run(args: &Args) -> Result<bool, Box<dyn Error>> {
     let complete = args.require || seeds.end - seeds.start >= COMPLETE;
     let begun = Instant::now();
     let twice = args.twice;
-    let result = runner::run_seeds(seeds, usize::from(args.jobs), |seed| {
+    let run = |seed: u64| {
         if twice > 0 && seed.is_multiple_of(twice) {
             judge::run_twice(&Tape::of_seed(seed))
         } else {
             judge::run(Tape::of_seed(seed))
         }
-    });
+    };
+    if args.all {
+        let (tally, failures) = runner::run_all_seeds(seeds, usize::from(args.jobs), run);
+        for Failure { seed, violation } in &failures {
+            writeln!(io::stdout(), "seed {seed}: {violation}")?;
+        }
+        return Ok(sum_up(&tally, complete, begun)? && failures.is_empty());
+    }
+    let result = runner::run_seeds(seeds, usize::from(args.jobs), run);
     match result {
         Ok(tally) => sum_up(&tally, complete, begun),
         Err(failure) => tell_failure(&failure, args.width),

@@ -186,7 +186,7 @@ fn tiny(tape: &mut Tape) -> Limits {
                 l.environment_entries,
                 l.environment_bytes,
                 l.environment_total_bytes,
-            ) = (2, 24, 40)
+            ) = (2, 24, 40);
         },
         |l| (l.progress_pause_bytes, l.input_pause_bytes) = (1_000, 3_000),
         |l| (l.shell_output_chars, l.tool_output_chars) = (40, 60),
@@ -196,7 +196,7 @@ fn tiny(tape: &mut Tape) -> Limits {
                 l.checkpoints,
                 l.rewind_list_bytes,
                 l.rewind_failures,
-            ) = (1, 2, 40, 1)
+            ) = (1, 2, 40, 1);
         },
         |l| (l.tasks, l.untold_tasks) = (1, 2),
         |l| (l.task_output_chars, l.task_line_chars) = (20, 10),
@@ -207,7 +207,7 @@ fn tiny(tape: &mut Tape) -> Limits {
                 l.suggestion_history_bytes,
                 l.suggestion_answer_bytes,
                 l.suggestion_chars,
-            ) = (100, 60, 10)
+            ) = (100, 60, 10);
         },
         |l| l.progress_every = Duration::from_millis(20),
     ];

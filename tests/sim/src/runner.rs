@@ -132,6 +132,23 @@ pub fn run_seeds<F>(seeds: Range<u64>, jobs: usize, run: F) -> Result<Tally, Fai
 where
     F: Fn(u64) -> Result<Outcome, Violation> + Sync,
 {
+    let (tally, failures) = run_range(seeds, jobs, true, run);
+    failures.into_iter().next().map_or(Ok(tally), Err)
+}
+
+/// Runs each seed of a range, those behind a failure too; gives what the good ones
+/// come to, and all failures in the order of their seeds.
+pub fn run_all_seeds<F>(seeds: Range<u64>, jobs: usize, run: F) -> (Tally, Vec<Failure>)
+where
+    F: Fn(u64) -> Result<Outcome, Violation> + Sync,
+{
+    run_range(seeds, jobs, false, run)
+}
+
+fn run_range<F>(seeds: Range<u64>, jobs: usize, stop: bool, run: F) -> (Tally, Vec<Failure>)
+where
+    F: Fn(u64) -> Result<Outcome, Violation> + Sync,
+{
     let next = AtomicU64::new(seeds.start);
     let failed = AtomicU64::new(u64::MAX);
     let work = || {
@@ -144,7 +161,9 @@ where
             match contained(|| run(seed)) {
                 Ok(outcome) => tally.count(&outcome),
                 Err(violation) => {
-                    failed.fetch_min(seed, Ordering::Relaxed);
+                    if stop {
+                        failed.fetch_min(seed, Ordering::Relaxed);
+                    }
                     failures.push(Failure { seed, violation });
                 }
             }
@@ -165,8 +184,8 @@ where
         tally.add(&part);
         failures.extend(failed);
     }
-    let first = failures.into_iter().min_by_key(|failure| failure.seed);
-    first.map_or(Ok(tally), Err)
+    failures.sort_by_key(|failure| failure.seed);
+    (tally, failures)
 }
 
 /// A run whose panics are violations, and whose violations are errors.
@@ -228,6 +247,9 @@ mod tests {
             let failure = run_seeds(0..20, jobs, some_fail).unwrap_err();
             assert_eq!((failure.seed, failure.violation.what.as_str()), (7, "7"));
         }
+        let (tally, failures) = run_all_seeds(5..20, 2, some_fail);
+        let seeds: Vec<u64> = failures.iter().map(|failure| failure.seed).collect();
+        assert_eq!((tally.runs, seeds), (12, vec![7, 9, 11]));
         let failure = run_seeds(8..20, 1, some_fail).unwrap_err();
         assert_eq!((failure.seed, failure.violation.rule), (9, "panic"));
     }

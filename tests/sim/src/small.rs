@@ -282,6 +282,7 @@ impl<W: Watch> Small<'_, W> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::oracle::Oracles;
     use crate::tape::Odometer;
 
     /// Who decides first, and whether that is leave.
@@ -306,7 +307,7 @@ mod tests {
         let mut odometer = Odometer::new();
         let mut orders = 0;
         while let Some(tape) = odometer.tape() {
-            let race = race(tape, &mut ()).unwrap();
+            let race = race(tape, &mut Oracles::new()).unwrap();
             let order = &race.order;
             let (winner, leave) = decided(order).expect("the end of the input decides");
             assert_eq!(race.ran, usize::from(leave), "{order:?}");

@@ -4,7 +4,7 @@
 //! peer may know more than we do (WIRE-PERM-013). What is declared has to be there
 //! and to fit; there is no half of a value.
 
-use super::is_constant;
+use super::{Shape, is_constant};
 use crate::json::{Members, Object, RawJson, Str, Value};
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -72,6 +72,49 @@ impl<'a> Fields<'a> {
     pub fn constant(&mut self, name: &str, json: &str) -> bool {
         self.take(name)
             .is_some_and(|value| value.raw() == json || is_constant(json, value))
+    }
+}
+
+/// What tells records apart at a glance: their `type`, and their `subtype`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Discriminant<'a> {
+    kind: Option<Value<'a>>,
+    subtype: Option<Value<'a>>,
+}
+
+impl<'a> Discriminant<'a> {
+    /// Those of an object.
+    pub(crate) fn of(object: Object<'a>) -> Self {
+        let mut fields = Fields::of(object);
+        Self {
+            kind: fields.take("type"),
+            subtype: fields.take("subtype"),
+        }
+    }
+
+    /// Whether an object of this shape may have them: none of its first members
+    /// says otherwise.
+    pub(crate) fn opens(self, shape: &Shape) -> bool {
+        let is = |found: Option<Value<'_>>, json: &str| {
+            found.is_some_and(|value| value.raw() == json || is_constant(json, value))
+        };
+        if let Shape::OneOf(shapes) = shape {
+            return shapes.iter().any(|shape| self.opens(shape));
+        }
+        let Shape::Object(members) = shape else {
+            return true;
+        };
+        let mut first = members.iter().take(2);
+        first.all(|member| {
+            let Shape::Constant(json) = member.shape else {
+                return true;
+            };
+            match member.name {
+                "type" => is(self.kind, json),
+                "subtype" => is(self.subtype, json),
+                _ => true,
+            }
+        })
     }
 }
 

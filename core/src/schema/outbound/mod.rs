@@ -62,7 +62,7 @@ pub use work::{
     TaskProgress, TaskStarted, TaskStatus, TaskType, TaskUsage,
 };
 
-use super::declare::{Fields, FromMembers, Json, Record, Shape};
+use super::declare::{Discriminant, Fields, FromMembers, Json, Record, Shape};
 use crate::json::{Object, Writer};
 
 /// The two ids at the end of a session record.
@@ -110,14 +110,18 @@ macro_rules! outbound {
             /// that have other values than any of ours.
             #[must_use]
             pub fn read(object: Object<'_>) -> Option<Self> {
-                let fields = Fields::of(object);
+                let kind = Discriminant::of(object);
                 $(
-                    if let Some(record) = <$type>::read_members(&mut fields.clone()) {
+                    if kind.opens(&<$type as Json>::SHAPE)
+                        && let Some(record) = <$type>::read_members(&mut Fields::of(object))
+                    {
                         return Some(Self::$variant(record));
                     }
                 )+
                 $(
-                    if let Some(record) = <$bare_type>::read_members(&mut fields.clone()) {
+                    if kind.opens(&<$bare_type as Json>::SHAPE)
+                        && let Some(record) = <$bare_type>::read_members(&mut Fields::of(object))
+                    {
                         return Some(Self::$bare(record));
                     }
                 )+

@@ -11,6 +11,10 @@ use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::Barrier;
+use std::sync::mpsc::channel;
+
+/// A wait that nobody should ever see.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// More than a mailbox has room for at once.
 const MANY: usize = 100;
@@ -193,6 +197,26 @@ fn an_exchange_without_room_for_its_news_pauses_and_can_be_cancelled() {
     assert!(gone(&mut socket));
     writer.join().unwrap();
     assert_eq!(mailbox.waiting(), MODEL_NEWS);
+}
+
+// covers: DEC-28
+#[test]
+fn a_request_in_a_long_step_does_not_hold_up_the_loop() {
+    let requests = requests();
+    let mailbox = requests.mailbox();
+    let (begin, begun) = channel();
+    let (end, ended) = channel();
+    let step = move || {
+        begin.send(()).unwrap();
+        // As a decoder that computes, until the loop went on.
+        ended.recv_timeout(PATIENCE).unwrap();
+    };
+    requests.orders.send(Order::Step(Box::new(step)));
+    begun.recv().unwrap();
+    mailbox.put(News::InputEnd);
+    let told = mailbox.wait(true, Some(PATIENCE));
+    assert_eq!(told, Some(Mail::News(News::InputEnd)));
+    end.send(()).unwrap();
 }
 
 #[test]

@@ -15,34 +15,29 @@
 use super::callbacks::Callbacks;
 use super::error::{Ended, Error};
 use super::mailbox::Mailbox;
+use super::news::{Ask, News, Over, Shelf, UNREAD_BYTES, UNREAD_OVERHEAD_BYTES};
 use super::process::Process;
+use super::requests::{self, Reply};
 use super::slot::Slot;
 use super::tail::Tail;
-use super::task::{BoxFuture, Failure, Spawn, Stop, answered};
+use super::task::{Spawn, Stop};
 use crate::contain::contained;
 use crate::drive;
 use crate::stdio::Writer;
 use agentx_core::effect::EffectId;
 use agentx_core::host::{
-    Answer, CallError, CallId, Command, End, Event, HostSession, Input, Output, Request, Unsent,
+    CallError, CallId, Command, End, Event, HostSession, Input, Output, Request, Unsent,
 };
 use agentx_core::json::RawJson;
 use agentx_core::machine::Machine as _;
-use agentx_core::schema::host::{Call, EnvironmentUpdate, Prompt};
 use agentx_core::schema::received::AgentRecord;
 use agentx_core::time::Instant;
 use std::collections::BTreeMap;
 use std::process::ExitStatus;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
-
-/// Weight of the records that nobody took yet, above which the agent is not read.
-pub const UNREAD_BYTES: usize = 32 * 1024 * 1024;
-
-/// Weight of a record above its bytes on the wire.
-pub const UNREAD_OVERHEAD_BYTES: usize = 512;
 
 /// Bytes that wait for the agent to read them, above which it is sent no prompt.
 pub const UNWRITTEN_BYTES: usize = 16 * 1024 * 1024;
@@ -53,61 +48,6 @@ const EXIT_GRACE: Duration = Duration::from_secs(5);
 /// How long its pipes may stay open after it has ended: a process that left its
 /// group can hold them.
 const PIPE_GRACE: Duration = Duration::from_secs(1);
-
-/// What the loop is told.
-pub(super) enum News {
-    /// The agent wrote this on stdout.
-    Piece(Vec<u8>),
-    /// Its stdout ended.
-    OutputEnd,
-    /// Its stderr ended.
-    ErrorsEnd,
-    /// So many bytes were written to its stdin.
-    Wrote(usize),
-    /// Its stdin takes no more.
-    WriteFailed,
-    /// It ended and is reaped.
-    Exited(Option<ExitStatus>),
-    /// A callback has an answer.
-    Answer(EffectId, Answer),
-    /// There is room for records again.
-    Room,
-    /// The client wants something.
-    Ask(Ask),
-}
-
-/// What a client wants.
-pub(super) enum Ask {
-    /// To send a prompt.
-    Prompt(Box<Prompt>, Slot<Arc<str>>),
-    /// To call an operation.
-    Call(CallId, Box<Call>, Option<Duration>, Slot<Option<RawJson>>),
-    /// To forget that it did.
-    Forget(CallId),
-    /// To set variables.
-    Environment(EnvironmentUpdate, Slot<()>),
-    /// To end the agent's input.
-    Close,
-    /// To end the agent.
-    Kill,
-    /// Nothing any more.
-    Leave,
-}
-
-/// Records on their way to the embedder, each with its weight.
-#[derive(Clone, Default)]
-pub(super) struct Shelf {
-    pub(super) records: Mailbox<(usize, Result<AgentRecord, Error>)>,
-    pub(super) weight: Arc<AtomicUsize>,
-}
-
-/// What is known once all is over.
-#[derive(Clone)]
-pub(super) struct Over {
-    pub(super) ended: Ended,
-    /// Why nothing can be sent any more.
-    pub(super) why: Error,
-}
 
 /// A call that waits, and what it is called.
 struct Waiting {
@@ -477,26 +417,9 @@ impl Engine {
     }
 
     fn start(&mut self, id: EffectId, request: Request) {
-        let reply = Reply(Some((id, self.news.clone())));
-        let task: BoxFuture<()> = match request {
-            Request::Permit(question) => match self.callbacks.permit.clone() {
-                Some(decide) => run(reply, move || decide(*question), Answer::Permit),
-                None => return reply.fail("this host decides about no calls"),
-            },
-            Request::Hook(event) => match self.callbacks.hook_of(&event.callback_id).cloned() {
-                Some(hook) => run(reply, move || hook(*event), Answer::Hook),
-                None => return reply.fail("this host has no such hook"),
-            },
-            Request::Elicit(question) => match self.callbacks.elicit.clone() {
-                Some(ask) => run(reply, move || ask(*question), Answer::Elicit),
-                None => return reply.fail("this host asks its user nothing"),
-            },
-            Request::Mcp(message) => {
-                match self.callbacks.servers.get(&message.server_name).cloned() {
-                    Some(serve) => run(reply, move || serve(*message), Answer::Mcp),
-                    None => return reply.fail("this host has no such server"),
-                }
-            }
+        let reply = Reply::new(id, self.news.clone());
+        let Some(task) = requests::task(&self.callbacks, request, reply) else {
+            return;
         };
         // A task that cannot be started is dropped, which answers for it.
         if let Some(stop) = contained(|| (self.spawn)(task)) {
@@ -550,44 +473,5 @@ impl Drop for Engine {
         if !self.is_done() {
             self.process.stop_beside();
         }
-    }
-}
-
-/// A callback as a task that answers when it is done.
-fn run<T: Send + 'static>(
-    reply: Reply,
-    begin: impl FnOnce() -> BoxFuture<Result<T, Failure>> + Send + 'static,
-    answer: fn(T) -> Answer,
-) -> BoxFuture<()> {
-    Box::pin(async move {
-        let ended = answered(begin).await;
-        reply.send(ended.map_or_else(Answer::Failed, answer));
-    })
-}
-
-/// The way back for one request. Dropped without an answer it fails the request:
-/// a task that is lost allows nothing (WIRE-PERM-002).
-struct Reply(Option<(EffectId, Sender<News>)>);
-
-impl Reply {
-    fn send(mut self, answer: Answer) {
-        self.tell(answer);
-    }
-
-    fn fail(mut self, why: &str) {
-        self.tell(Answer::Failed(why.to_owned()));
-    }
-
-    fn tell(&mut self, answer: Answer) {
-        if let Some((id, news)) = self.0.take() {
-            // A loop that is gone needs no answer.
-            let _ = news.send(News::Answer(id, answer));
-        }
-    }
-}
-
-impl Drop for Reply {
-    fn drop(&mut self) {
-        self.tell(Answer::Failed(super::task::FAILED.to_owned()));
     }
 }

@@ -9,6 +9,8 @@ use super::model::{Model, Standing};
 use super::said::{Asked, Said};
 use super::told::{self, Told};
 use super::{Drained, Judged, Oracle, broken};
+use crate::event::Event;
+use crate::fault::Fault;
 use agentx_core::agent::{Config, Input, Output};
 use agentx_core::effect::{Answer, EffectId, Reply, Request};
 use agentx_core::hook::{HookEvent, HookRequest};
@@ -94,8 +96,12 @@ impl Matter {
 pub(crate) struct Calls {
     matters: BTreeMap<String, Matter>,
     started: BTreeSet<String>,
+    /// Runs that nothing may run beside.
+    alone: BTreeSet<EffectId>,
     /// Calls of this and earlier lives that ran.
     ran: BTreeSet<String>,
+    /// Whether entries of the store were lost.
+    lossy: bool,
     /// Hosts that a network question allows, by what was answered.
     networks: Vec<(String, String)>,
 }
@@ -181,11 +187,17 @@ impl Calls {
         matter.rule(if late { Verdict::Unclear } else { verdict }, step);
     }
 
-    fn withdrawn(&mut self, model: &Model, id: &str) {
+    fn withdrawn(&mut self, model: &Model, id: &str) -> Judged {
         let call = model.request(id).and_then(|request| request.call.as_ref());
         let Some(matter) = call.and_then(|call| self.matters.get_mut(call)) else {
-            return;
+            return Ok(());
         };
+        let causes = model.causes;
+        let by_hook = causes.hook && !causes.ends_turn() && !causes.tool && !causes.other;
+        if by_hook && matter.verdict.is_none() && !matter.callbacks && !model.lags() {
+            let what = format!("{id} is withdrawn, and no hook has decided");
+            return broken("a pass decides nothing", "WIRE-PERM-001", what);
+        }
         // An answer in the same bytes came too late.
         if matter.ruled == model.step
             && matches!(
@@ -196,6 +208,20 @@ impl Calls {
             matter.verdict = Some(Verdict::Unclear);
         }
         matter.rule(Verdict::CalledOff, model.step);
+        Ok(())
+    }
+
+    /// Tools that change something run one at a time (DEC-26).
+    fn runs_alone(&mut self, id: EffectId, call: &ToolCall) -> Judged {
+        if !matches!(&*call.name, "Do" | "Change") {
+            return Ok(());
+        }
+        if !self.alone.is_empty() {
+            let what = format!("{} runs beside another", call.id);
+            return broken("what changes something runs alone", "DEC-26", what);
+        }
+        self.alone.insert(id);
+        Ok(())
     }
 
     fn runs(&mut self, model: &Model, call: &ToolCall) -> Judged {
@@ -334,7 +360,8 @@ impl Calls {
 impl Oracle for Calls {
     fn began(&mut self, config: &Config) {
         let beginning = config.store.as_ref().map(|store| &store.beginning);
-        let resumes = matches!(beginning, Some(Beginning::Resumed(_)));
+        // What a power cut has taken was never there.
+        let resumes = matches!(beginning, Some(Beginning::Resumed(_))) && !self.lossy;
         let mut ran = std::mem::take(&mut self.ran);
         ran.retain(|_| resumes);
         *self = Self {
@@ -344,10 +371,14 @@ impl Oracle for Calls {
     }
 
     fn input(&mut self, model: &Model, input: &Input<'_>) -> Judged {
-        if let Input::Done(id, Answer::Hook(report)) = input
-            && !model.latched
-        {
-            self.hook_ended(model, *id, HookSays::of(report));
+        match input {
+            Input::Done(id, Answer::Hook(report)) if !model.latched => {
+                self.hook_ended(model, *id, HookSays::of(report));
+            }
+            Input::Done(id, _) => {
+                self.alone.remove(id);
+            }
+            _ => {}
         }
         Ok(())
     }
@@ -375,7 +406,14 @@ impl Oracle for Calls {
 
     fn output(&mut self, model: &Model, output: &Output) -> Judged {
         match output {
-            Output::Start(_, Request::Tool(run)) => self.runs(model, &run.call),
+            Output::Start(id, Request::Tool(run)) => {
+                self.runs_alone(*id, &run.call)?;
+                self.runs(model, &run.call)
+            }
+            Output::Cancel(id) => {
+                self.alone.remove(id);
+                Ok(())
+            }
             Output::Start(_, Request::Task(run)) => self.runs(model, &run.tool.call),
             Output::Start(id, Request::Hook(run)) => {
                 self.hook_began(*id, run);
@@ -412,7 +450,7 @@ impl Oracle for Calls {
                 let matter = self.matters.entry(call.to_string()).or_default();
                 matter.callbacks = true;
             }
-            Said::Withdrawn { id } => self.withdrawn(model, id),
+            Said::Withdrawn { id } => return self.withdrawn(model, id),
             Said::Result(ending) if !ending.never_ran() => {
                 if let Some(id) = model.unsettled.first() {
                     let what = format!("{id} has no result, and its turn has");
@@ -436,6 +474,11 @@ impl Oracle for Calls {
                 return broken("no ruling strands a call", "WIRE-PERM-060", what);
             }
         }
+        Ok(())
+    }
+
+    fn event(&mut self, _model: &Model, event: &Event<'_>) -> Judged {
+        self.lossy |= matches!(event, Event::Fault(Fault::SyncLoss));
         Ok(())
     }
 }

@@ -18,6 +18,10 @@ pub(crate) struct Rules {
     /// Whether state records are written.
     pub(crate) states: bool,
     pub(crate) hooks: bool,
+    /// Whether what the host says is echoed.
+    pub(crate) replays: bool,
+    /// Whether the provider names prices.
+    pub(crate) priced: bool,
     /// Whether structured output is asked for.
     pub(crate) schema: bool,
     pub(crate) orphans: OrphanPolicy,
@@ -33,6 +37,8 @@ impl Rules {
             vets: config.vet_records,
             stores: config.store.is_some(),
             states: states != Some(agentx_core::agent::StateRecords::Off),
+            replays: config.replay_user_messages,
+            priced: config.provider.pricing.is_some(),
             schema: config.output_schema.is_some(),
             hooks: !config.hooks.list.is_empty(),
             orphans: config.orphans,

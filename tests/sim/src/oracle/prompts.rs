@@ -126,6 +126,10 @@ impl Prompts {
             return Ok(());
         }
         let ran = !ending.never_ran();
+        if !model.rules.priced && !matches!(ending.cost, b"" | b"null") {
+            let what = format!("it is {}", String::from_utf8_lossy(ending.cost));
+            return broken("a cost that is not known is null", "WIRE-012", what);
+        }
         if ran {
             self.last = Some(ending.is_error);
         } else if ending.stop == "input_error" {

@@ -52,6 +52,8 @@ pub(crate) struct Requests {
     offers: Vec<String>,
     warned: usize,
     offered: Vec<String>,
+    /// The answer that is to be echoed before anything else.
+    echo: Option<String>,
     /// The id of a second `initialize`.
     probe: Option<String>,
 }
@@ -73,6 +75,9 @@ impl Requests {
         }
         let request = model.request(&answer.id);
         if let Some(request) = request.filter(|request| request.standing == Standing::Open) {
+            if request.call.is_some() && answer.body != Body::Invalid {
+                self.echo = Some(answer.id.clone());
+            }
             return self.close(&answer.id, request.call.as_deref());
         }
         if self.closed.has(&answer.id) {
@@ -134,6 +139,20 @@ impl Requests {
         Ok(())
     }
 
+    /// What an answer causes stands behind its echo (DEC-50).
+    fn echoed(&mut self, model: &Model, said: &Said<'_>) -> Judged {
+        let Some(echo) = self.echo.take() else {
+            return Ok(());
+        };
+        let strict = model.rules.replays && model.is_single() && !model.lags();
+        let is_it = matches!(said, Said::Response { id, .. } if **id == *echo);
+        if strict && !is_it && !model.rules.schema && !model.rules.reference {
+            let what = format!("{said:?} stands before the echo of {echo}");
+            return broken("an answer is echoed before what it causes", "DEC-50", what);
+        }
+        Ok(())
+    }
+
     fn probed(&mut self, model: &Model, id: &str, pending: Option<&[u8]>) -> Judged {
         if self.probe.take_if(|probe| probe == id).is_none() || !model.is_single() {
             return Ok(());
@@ -174,6 +193,7 @@ impl Oracle for Requests {
         self.offers.clear();
         self.offered.clear();
         self.probe = None;
+        self.echo = None;
         Ok(())
     }
 
@@ -210,6 +230,7 @@ impl Oracle for Requests {
     }
 
     fn said(&mut self, model: &Model, _line: &[u8], said: &Said<'_>) -> Judged {
+        self.echoed(model, said)?;
         match said {
             Said::Question(asked) => self.began_request(model, &asked.request),
             Said::Request { id, .. } => self.began_request(model, id),

@@ -28,6 +28,8 @@ pub(crate) struct Ending<'a> {
     pub(crate) stop: Cow<'a, str>,
     pub(crate) prompt: Option<Cow<'a, str>>,
     pub(crate) turns: u64,
+    /// The raw cost.
+    pub(crate) cost: &'a [u8],
     /// The raw list of error texts.
     pub(crate) errors: &'a [u8],
 }
@@ -174,6 +176,7 @@ fn result(line: &[u8]) -> Option<Ending<'_>> {
         stop: Cow::Borrowed(""),
         prompt: None,
         turns: 0,
+        cost: b"",
         errors: b"",
     };
     for (name, value) in members(line) {
@@ -183,6 +186,7 @@ fn result(line: &[u8]) -> Option<Ending<'_>> {
             b"stop_reason" => ending.stop = text(value).unwrap_or_default(),
             b"prompt_uuid" => ending.prompt = Some(text(value)?),
             b"num_turns" => ending.turns = std::str::from_utf8(value).ok()?.parse().ok()?,
+            b"total_cost_usd" => ending.cost = value,
             b"errors" => ending.errors = value,
             _ => {}
         }

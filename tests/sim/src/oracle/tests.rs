@@ -640,7 +640,9 @@ fn calls_that_do_not_do_what_was_ruled_are_seen() {
     };
     assert_eq!(ruled(DENY, twice), Err("WIRE-PERM-060"));
     let again: fn(&mut Stage) = |s| {
-        s.runs(1, "t", r#"{"a":1}"#).runs(2, "t", r#"{"a":1}"#);
+        s.runs(1, "t", r#"{"a":1}"#)
+            .ends(1, Answer::Tool(ToolOutcome::text("x")))
+            .runs(2, "t", r#"{"a":1}"#);
     };
     assert_eq!(ruled(ALLOW, again), Err("DEC-32"));
     assert_eq!(

@@ -46,10 +46,10 @@ fn decision(tape: &mut Tape) -> Decision {
     match tape.below(16) {
         0..4 => Decision::allow(),
         4..6 => Decision::allow_with(raw(r#"{"command":"pwd"}"#)).expect("an object"),
-        6..8 => Decision::deny("no"),
+        6 => Decision::deny("no"),
+        7 => Decision::deny("no").filed(Classification::UserReject),
         8 => Decision::deny("no").and_interrupt(),
-        9 => Decision::deny("no").filed(Classification::UserReject),
-        10 => Decision::allow().filed(Classification::UserPermanent),
+        9 => Decision::allow().filed(Classification::UserPermanent),
         _ => {
             let lists = &kit().updates;
             Decision::allow().and_update(lists[tape.below(lists.len())].clone())

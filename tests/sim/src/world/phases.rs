@@ -65,7 +65,7 @@ impl<W: Watch> World<'_, W> {
     }
 
     /// The world does not get on.
-    fn stuck(&mut self, why: &str) -> Step {
+    fn stuck(&self, why: &str) -> Step {
         let what = format!(
             "{why}: {} effects, {} requests, {} unwritten records, {} bytes up, {} bytes down, {:?}",
             self.agent.running.len(),

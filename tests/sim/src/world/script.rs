@@ -194,7 +194,12 @@ impl<W: Watch> World<'_, W> {
             Some(Priority::Now),
         ];
         if self.strikes(Fault::Credential, 16)? {
-            return self.prompt(&format!("use {SECRET}"), &PRIORITIES);
+            let text = if self.tape.one_in(3) {
+                format!("{}{SECRET}", "a long prompt ".repeat(40))
+            } else {
+                format!("use {SECRET}")
+            };
+            return self.prompt(&text, &PRIORITIES);
         }
         match self.tape.below(8) {
             6 => self.prompt(&"a long prompt ".repeat(80), &PRIORITIES),
@@ -235,7 +240,13 @@ impl<W: Watch> World<'_, W> {
         // An id that no answer may repeat.
         if self.strikes(Fault::Credential, 64)? {
             let id = format!("c-{SECRET}");
-            return self.inject(records::control(&id, "get_context_usage"));
+            // Its answer is short or long, so that the id stands at its end or not.
+            let subtype = if self.tape.one_in(2) {
+                "interrupt"
+            } else {
+                "get_context_usage"
+            };
+            return self.inject(records::control(&id, subtype));
         }
         if let Some(task) = self.desk.tasks.back().cloned()
             && self.tape.one_in(3)
