@@ -43,7 +43,7 @@ coverage='-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4
   cd tests/fuzz
   # With --target the flags are for what is fuzzed alone, and not for build scripts.
   CARGO_TARGET_DIR=$build RUSTFLAGS="--cfg fuzzing $(echo $coverage) -Ccodegen-units=4 -Cdebug-assertions" \
-    cargo +nightly build --quiet --locked --release --bins --target "$host"
+    cargo +nightly build --quiet --release --bins --target "$host"
 )
 
 printf '%-14s %12s %10s %8s  %s\n' target executions 'per second' edges found
