@@ -1,5 +1,6 @@
 //! A session in an event loop of one's own: one thread, `poll(2)`, no driver.
 //! Its model says each prompt again, a word every 20 ms (docs/embedding.md).
+#![expect(clippy::disallowed_types, reason = "who waits has a clock")]
 
 use agentx_core::agent::{AgentSession, Config, Input, Output, Provider};
 use agentx_core::effect::{Answer, Progress, Request};
@@ -36,8 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let (wants, now) = (session.wants(), Instant::ZERO.after(began.elapsed()));
         let word = (speech.is_some() && wants.progress).then_some(next);
         let due = session.deadline().into_iter().chain(word).min();
-        let wait = due.map(|due| Timespec::try_from(due.since(now)));
-        let wait = wait.transpose()?;
+        let wait = due.and_then(|due| Timespec::try_from(due.since(now)).ok());
         let (mut fds, fd) = (Vec::new(), PollFd::from_borrowed_fd);
         fds.extend(wants.bytes.then(|| fd(stdio::stdin(), PollFlags::IN)));
         fds.extend((!unsent.is_empty()).then(|| fd(stdio::stdout(), PollFlags::OUT)));

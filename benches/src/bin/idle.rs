@@ -79,7 +79,7 @@ fn core_alone(count: usize) -> Outcome<()> {
         sessions.push(session);
     }
     let each = (resident()? - before) / count;
-    println!(
+    eprintln!(
         "core alone: {each} bytes a session, {} of them its own size",
         size_of::<AgentSession>()
     );
@@ -125,7 +125,7 @@ fn serve(path: &str, count: usize) -> Outcome<()> {
     let path = path.to_owned();
     let served = runtime.spawn(async move {
         let listener = tokio::net::UnixListener::bind(path)?;
-        println!("listening");
+        writeln!(std::io::stdout(), "listening")?;
         let config = config();
         for number in 0..count {
             let (stream, _) = listener.accept().await?;
@@ -139,7 +139,7 @@ fn serve(path: &str, count: usize) -> Outcome<()> {
     runtime.block_on(served)??;
     let mut line = String::new();
     std::io::stdin().read_line(&mut line)?;
-    println!("{}", resident()?);
+    writeln!(std::io::stdout(), "{}", resident()?)?;
     std::io::stdin().read_line(&mut line)?;
     runtime.shutdown_background();
     Ok(())
@@ -178,14 +178,14 @@ fn measure(count: usize) -> Outcome<()> {
     line.clear();
     told.read_line(&mut line)?;
     let bytes: usize = line.trim().parse()?;
-    println!(
+    eprintln!(
         "tokio driver: {count} idle sessions in {:.1} MB resident",
         bytes as f64 / 1e6
     );
     let host = hosts.last_mut().ok_or("no session")?;
     host.write_all(PROMPT)?;
     read_until(host, "\"result\":\"awake\"")?;
-    println!("one of them has run a turn");
+    eprintln!("one of them has run a turn");
     drop(hosts);
     drop(ask);
     server.wait()?;

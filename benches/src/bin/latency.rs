@@ -59,12 +59,12 @@ fn main() -> Outcome<()> {
             }
         }
     }
-    println!("{turns} turns each, in microseconds");
-    println!("{:<28} {:>8} {:>8} {:>8}", "job", "p50", "p99", "worst");
+    eprintln!("{turns} turns each, in microseconds");
+    eprintln!("{:<28} {:>8} {:>8} {:>8}", "job", "p50", "p99", "worst");
     for job in &mut jobs {
         job.took.sort_unstable();
         let at = |hundredth: usize| job.took[(job.took.len() - 1) * hundredth / 100].as_micros();
-        println!(
+        eprintln!(
             "{:<28} {:>8} {:>8} {:>8}",
             job.name,
             at(50),

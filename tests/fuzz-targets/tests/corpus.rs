@@ -63,12 +63,12 @@ fn every_target_takes_its_inputs_and_damaged_copies_of_them() {
     for target in &TARGETS {
         for (name, input) in inputs(target) {
             // Shown when the target panics.
-            println!("{}/{name}", target.name);
+            eprintln!("{}/{name}", target.name);
             (target.run)(&input);
             let mut rng = SplitMix64::new(input.len() as u64);
             for _ in 0..COPIES {
                 let copy = damaged(&mut rng, &input);
-                println!("damaged: {}", copy.escape_ascii());
+                eprintln!("damaged: {}", copy.escape_ascii());
                 (target.run)(&copy);
             }
         }
