@@ -199,5 +199,15 @@ mod list {
             "a prompt with a uuid that was seen before runs again";
         Dec50, "DEC-50",
             "an answer is echoed behind what it causes";
+        Dec27, "DEC-27",
+            "the books of a prompt go on with the next one";
+        Dec32Lost, "DEC-32",
+            "entries that could not be stored are forgotten";
+        Dec36, "DEC-36",
+            "the bound of unsent output is not looked at";
+        Dec48, "DEC-48",
+            "a request is given up behind its time, not at it";
+        WirePerm041, "WIRE-PERM-041",
+            "an input that a hook has rewritten stands above the one that the host allows";
     }
 }

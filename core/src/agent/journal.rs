@@ -139,6 +139,12 @@ impl Journal {
         self.in_flight = Some((id, entries));
     }
 
+    /// Loses the batch that is under way.
+    pub(super) fn lose(&mut self) {
+        self.in_flight = None;
+        self.failed = true;
+    }
+
     /// Notes how a batch ended.
     pub(super) fn settle(&mut self, id: EffectId, verdict: Verdict) {
         let Some((_, entries)) = self.in_flight.take_if(|(open, _)| *open == id) else {

@@ -395,7 +395,8 @@ impl AgentSession {
     /// Whether models, tools and tasks may say more (DEC-36).
     fn progress_is_wanted(&self) -> bool {
         self.stage != Stage::Exited
-            && self.unsent_bytes() <= self.config.limits.progress_pause_bytes
+            && (self.unsent_bytes() <= self.config.limits.progress_pause_bytes
+                || planted!(self.planted, Dec36))
     }
 
     fn start(&mut self, request: Request) -> EffectId {

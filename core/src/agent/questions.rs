@@ -386,7 +386,11 @@ impl AgentSession {
                 self.feed_loop(LoopInput::Allow {
                     place,
                     access: Access::Granted,
-                    input: input.or(rewritten),
+                    input: if planted!(self.planted, WirePerm041) {
+                        rewritten.or(input)
+                    } else {
+                        input.or(rewritten)
+                    },
                 });
             }
             // Denials of calls settle them with a text instead.

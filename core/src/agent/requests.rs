@@ -185,8 +185,9 @@ impl AgentSession {
     /// Gives up the requests whose time is over, each with one cancellation
     /// (DEC-48).
     pub(super) fn give_up_requests(&mut self) {
-        let late =
-            |pending: &&Pending<Waiter>| pending.waiter.due.is_some_and(|due| due <= self.now);
+        let behind = planted!(self.planted, Dec48);
+        let is_over = |due: Instant| due <= self.now && !(behind && due == self.now);
+        let late = |pending: &&Pending<Waiter>| pending.waiter.due.is_some_and(is_over);
         let late: Vec<RequestId> = self
             .waiters
             .iter()

@@ -218,6 +218,9 @@ impl AgentSession {
     /// The store has answered.
     pub(super) fn stored(&mut self, id: EffectId, verdict: Verdict) {
         if let Some(journal) = &mut self.journal {
+            if planted!(self.planted, Dec32Lost) && verdict == Verdict::Failed {
+                journal.lose();
+            }
             journal.settle(id, verdict);
         }
         match verdict {

@@ -297,7 +297,9 @@ impl AgentLoop {
     }
 
     fn prompt(&mut self, parts: Vec<String>) {
-        self.account.next_prompt();
+        if !planted!(self.planted, Dec27) {
+            self.account.next_prompt();
+        }
         self.begin_output();
         self.take_context(true);
         self.prompt_at = self.history.len();

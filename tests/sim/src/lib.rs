@@ -8,6 +8,7 @@
 //! | [`fault`] | what can go wrong, and which of it a run allows |
 //! | [`oracle`] | what a world is judged by |
 //! | [`shrink`] | makes a failing tape small |
+//! | [`situation`] | what tapes are kept of |
 //! | [`text`] | tapes as text |
 //! | [`trace`] | what happened, as text and as a hash |
 //! | [`event`] | what happens in a world, and who watches it |
@@ -29,6 +30,7 @@ pub mod plan;
 pub mod planted;
 pub mod runner;
 pub mod shrink;
+pub mod situation;
 pub mod small;
 pub mod tape;
 pub mod text;

@@ -2,6 +2,7 @@
 
 use agentx_sim::judge;
 use agentx_sim::runner::{self, Failure, Tally};
+use agentx_sim::situation::{self, Situation};
 use agentx_sim::tape::Tape;
 use agentx_sim::text::TextTape;
 use clap::Parser;
@@ -17,6 +18,9 @@ const COMPLETE: u64 = 100_000;
 
 /// Seeds in which planted faults are hunted.
 const HUNTED: Range<u64> = 0..2_000;
+
+/// Seeds in which situations are looked for.
+const LOOKED_AT: u64 = 20_000;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,7 +39,7 @@ command line is wrong.";
 #[command(name = "agentx-sim", after_help = EXAMPLES)]
 struct Args {
     /// Seeds to run: first..end, the end left out
-    #[arg(long, value_name = "A..B", value_parser = range, required_unless_present_any = ["seed", "tape", "planted"])]
+    #[arg(long, value_name = "A..B", value_parser = range, required_unless_present_any = ["seed", "tape", "planted", "situation"])]
     seeds: Option<Range<u64>>,
     /// One seed to run and tell
     #[arg(long, value_name = "N", conflicts_with = "seeds")]
@@ -47,6 +51,9 @@ struct Args {
     /// an oracle finds it
     #[arg(long, value_name = "FAULT", conflicts_with_all = ["seed", "tape"])]
     planted: Option<String>,
+    /// Look for a situation in the first 20,000 seeds, and print a small tape of it
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["seeds", "seed", "tape", "planted"])]
+    situation: Option<String>,
     /// Threads
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: u16,
@@ -101,6 +108,9 @@ fn run(args: &Args) -> Result<bool, Box<dyn Error>> {
             TextTape::parse(&text).map_err(|error| format!("{}: {error}", path.display()))?;
         return tell(Tape::of_bytes(tape.bytes), args.width);
     }
+    if let Some(name) = &args.situation {
+        return look(name);
+    }
     if let Some(name) = &args.planted {
         let seeds = args.seeds.clone().unwrap_or(HUNTED);
         let (text, well) = hunt(name, &seeds, usize::from(args.jobs))?;
@@ -132,6 +142,19 @@ fn run(args: &Args) -> Result<bool, Box<dyn Error>> {
         Ok(tally) => sum_up(&tally, complete, begun),
         Err(failure) => tell_failure(&failure, args.width),
     }
+}
+
+/// Looks for a situation and prints its tape.
+fn look(name: &str) -> Result<bool, Box<dyn Error>> {
+    let mut all = Situation::ALL.into_iter();
+    let Some(situation) = all.find(|situation| situation.name() == name) else {
+        let names = Situation::ALL.map(Situation::name).join(", ");
+        return Err(format!("{name:?} is no situation; there are {names}").into());
+    };
+    let tape = situation::find(situation, LOOKED_AT)
+        .ok_or_else(|| format!("{name} did not come up in {LOOKED_AT} seeds"))?;
+    write!(io::stdout().lock(), "{tape}")?;
+    Ok(true)
 }
 
 #[cfg(agentx_planted)]

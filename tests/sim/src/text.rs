@@ -4,17 +4,26 @@
 //! # Two questions are open when the host interrupts.
 //! # shows: WIRE-011
 //! # commit: a43a6fc
-//! 000301 ff 00
+//! 000301 ff 0*57 02
 //! ```
 //!
 //! Lines that begin with `#` are for people; of them, `# shows:` names the
 //! requirements that the tape is about. Everything else is bytes in hexadecimal,
-//! two digits each, with blanks wherever they help.
+//! two digits each, with blanks wherever they help; `0*57` is fifty-seven zeros.
 
 use std::fmt;
 
-/// Bytes on one line of text.
-const BYTES: usize = 32;
+/// Bytes that are written without a blank between them.
+const WORD: usize = 4;
+
+/// Characters of a line.
+const WIDTH: usize = 100;
+
+/// So many zeros in a row are counted instead of written.
+const FEW: usize = 8;
+
+/// Zeros that one count may stand for.
+const ZEROS: usize = 65_536;
 
 /// A tape with what people are told of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,11 +69,18 @@ impl TextTape {
                 continue;
             }
             for word in text.split_whitespace() {
+                let no_tape = |found: &[u8]| NoTape {
+                    line,
+                    found: String::from_utf8_lossy(found).into_owned(),
+                };
+                if let Some(count) = word.strip_prefix("0*") {
+                    let count = count.parse().ok().filter(|count| *count <= ZEROS);
+                    let count = count.ok_or_else(|| no_tape(word.as_bytes()))?;
+                    bytes.extend(std::iter::repeat_n(0, count));
+                    continue;
+                }
                 for pair in word.as_bytes().chunks(2) {
-                    bytes.push(byte(pair).ok_or_else(|| NoTape {
-                        line,
-                        found: String::from_utf8_lossy(pair).into_owned(),
-                    })?);
+                    bytes.push(byte(pair).ok_or_else(|| no_tape(pair))?);
                 }
             }
         }
@@ -90,11 +106,35 @@ impl fmt::Display for TextTape {
         for note in &self.notes {
             writeln!(f, "# {note}")?;
         }
-        for line in self.bytes.chunks(BYTES) {
-            for (place, byte) in line.iter().enumerate() {
-                let blank = if place > 0 && place % 4 == 0 { " " } else { "" };
-                write!(f, "{blank}{byte:02x}")?;
-            }
+        let (mut at, mut column) = (0, 0);
+        while at < self.bytes.len() {
+            let rest = &self.bytes[at..];
+            let zeros = rest.iter().take_while(|byte| **byte == 0).count();
+            let zeros = zeros.min(ZEROS);
+            let (word, taken) = if zeros >= FEW {
+                (format!("0*{zeros}"), zeros)
+            } else {
+                let mut plain = rest.iter().take(WORD);
+                // A word ends where many zeros begin.
+                let end = (1..=WORD).find(|end| {
+                    let behind = rest.iter().skip(*end).take(FEW);
+                    behind.clone().count() == FEW && behind.clone().all(|byte| *byte == 0)
+                });
+                let taken = end.unwrap_or(WORD).min(rest.len());
+                let digits = plain.by_ref().take(taken).map(|byte| format!("{byte:02x}"));
+                (digits.collect(), taken)
+            };
+            let wraps = column + word.len() + 1 > WIDTH;
+            let between = match column {
+                0 => "",
+                _ if wraps => "\n",
+                _ => " ",
+            };
+            write!(f, "{between}{word}")?;
+            column = if wraps { 0 } else { column } + word.len() + 1;
+            at += taken;
+        }
+        if column > 0 {
             writeln!(f)?;
         }
         Ok(())
@@ -121,6 +161,15 @@ mod tests {
         assert_eq!(TextTape::parse(&text), Ok(tape.clone()));
         assert_eq!(tape.shows(), ["WIRE-010", "WIRE-011"]);
         assert!(text.starts_with("# What it is.\n# shows"));
+        let mut long = vec![0; 70_000];
+        long.splice(9..10, [1, 0, 0, 2]);
+        let tape = TextTape {
+            notes: Vec::new(),
+            bytes: long,
+        };
+        let text = tape.to_string();
+        assert!(text.starts_with("0*9 01000002 0*65536 0*"), "{text}");
+        assert_eq!(TextTape::parse(&text), Ok(tape));
     }
 
     #[test]
@@ -128,6 +177,7 @@ mod tests {
         let refused = |text: &str| TextTape::parse(text).unwrap_err();
         assert_eq!(refused("00\n0g").line, 2);
         assert_eq!(refused("000").found, "0");
+        assert_eq!(refused("0*99999999").found, "0*99999999");
         assert_eq!(TextTape::parse("").map(|tape| tape.bytes), Ok(Vec::new()));
     }
 }

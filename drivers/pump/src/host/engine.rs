@@ -445,22 +445,22 @@ impl Engine {
         let fault = self.fault();
         let told = fault.is_some();
         let why = fault.unwrap_or_else(|| Error::Ended(ended.clone()));
-        for tell in std::mem::take(&mut self.state.bereft) {
-            tell(why.clone());
-        }
         // An end that the client did not ask for is told, and so is a crash behind
         // one that it did ask for. A fault was told when it came.
         let crashed = ended.code().is_none() && !self.state.killed;
-        let expected = self.state.closed && !crashed;
-        if !told && !expected {
-            self.shelf.records.put((0, Err(why.clone())));
-        }
-        let why = if !told && expected {
-            Error::Closed
-        } else {
-            why
+        let expected = !told && self.state.closed && !crashed;
+        let over = Over {
+            ended,
+            why: if expected { Error::Closed } else { why.clone() },
         };
-        self.ended.put(Over { ended, why });
+        // First, so that whoever learns of the end can ask for all of it.
+        self.ended.put(over);
+        for tell in std::mem::take(&mut self.state.bereft) {
+            tell(why.clone());
+        }
+        if !told && !expected {
+            self.shelf.records.put((0, Err(why)));
+        }
         self.shelf.records.close();
     }
 }

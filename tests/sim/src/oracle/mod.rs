@@ -14,10 +14,12 @@
 //! | `calls` | every call settled once and as the first decisive answer says | WIRE-PERM-001, 002, 010, 040, 060, WIRE-EOF-001 |
 //! | `policy` | updates of answers, in order | WIRE-PERM-030 |
 //! | `interrupt` | the order of an interrupt | WIRE-010, 011 |
+//! | `books` | the model requests that a result tells | DEC-27 |
 //! | `states` | running, requires_action, idle | WIRE-004, WIRE-PERM-023 |
 //! | `prompts` | one terminal record for each prompt, order and bounds of the queue | WIRE-020, DEC-15, 20, 21, 44, 45 |
 //! | `store` | what is promised is stored, and nothing runs twice | DEC-32 |
 
+mod books;
 mod calls;
 mod decision;
 mod interrupt;
@@ -40,10 +42,11 @@ use crate::event::{Event, Violation, Watch};
 use agentx_core::agent::{Config, Input, Output};
 use agentx_core::machine::{Machine as _, Wants};
 use agentx_core::time::Instant;
-use model::Model;
-use said::Said;
+pub(crate) use model::{LATCHES, Model, Pending, Standing};
+pub(crate) use said::Said;
 use std::ops::ControlFlow;
-use told::{Lines, Told};
+use told::Lines;
+pub(crate) use told::Told;
 
 /// What an oracle finds.
 pub(crate) type Judged = Result<(), Violation>;
@@ -106,7 +109,7 @@ pub(crate) trait Oracle {
 /// All oracles.
 #[derive(Debug, Default)]
 pub struct Oracles {
-    model: Option<Box<Model>>,
+    pub(crate) model: Option<Box<Model>>,
     lines: Lines,
     laws: laws::Laws,
     output: output::Out,
@@ -116,6 +119,7 @@ pub struct Oracles {
     policy: policy::Rights,
     interrupt: interrupt::Interrupts,
     states: states::States,
+    books: books::Books,
     prompts: prompts::Prompts,
     store: store::Stored,
 }
@@ -131,6 +135,7 @@ macro_rules! judge {
         $self.calls.$verb($($arg),*)?;
         $self.interrupt.$verb($($arg),*)?;
         $self.states.$verb($($arg),*)?;
+        $self.books.$verb($($arg),*)?;
         $self.prompts.$verb($($arg),*)?;
         $self.store.$verb($($arg),*)?;
     }};
@@ -154,6 +159,7 @@ impl Oracles {
         self.calls.began(config);
         self.interrupt.began(config);
         self.states.began(config);
+        self.books.began(config);
         self.prompts.began(config);
         self.store.began(config);
     }

@@ -281,7 +281,8 @@ impl Oracle for Rights {
     }
 
     fn drained(&mut self, model: &Model, _drained: &Drained) -> Judged {
-        if !self.storing.is_empty() && !model.lags() && !model.latched {
+        let clear = !self.unclear && !model.lags() && !model.latched;
+        if !self.storing.is_empty() && clear {
             let what = format!("{:?} was not stored", self.storing);
             return broken("updates are stored", "WIRE-PERM-030", what);
         }

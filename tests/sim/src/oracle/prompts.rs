@@ -66,6 +66,7 @@ pub(crate) struct Prompts {
     /// Whether the last turn failed, if one ran; whether a prompt was refused.
     last: Option<bool>,
     refused: bool,
+    /// Whether the exit status cannot be told from here.
     cancelled: bool,
     status: Option<u8>,
     exit: Option<u8>,
@@ -194,11 +195,7 @@ impl Prompts {
         {
             urgent.refused = true;
         }
-        let says = |words: &str| {
-            let mut places = ending.errors.windows(words.len());
-            places.any(|at| at == words.as_bytes())
-        };
-        if !says("input queue is full") || model.lags() {
+        if !ending.says("input queue is full") || model.lags() {
             return Ok(());
         }
         let due = |due: &Due| due.most.saturating_sub(due.told);
@@ -207,7 +204,7 @@ impl Prompts {
         let limits = &model.rules.limits;
         let running = usize::from(model.turn && model.before.turn);
         let least = limits.queue_records + running;
-        if says("prompts are waiting") && model.is_single() && (others as usize) < least {
+        if ending.says("prompts are waiting") && model.is_single() && (others as usize) < least {
             let what = format!("{uuid} is refused, and {others} others are under way");
             return broken("a queue takes what fits", "WIRE-020", what);
         }
@@ -313,6 +310,11 @@ impl Oracle for Prompts {
                 // Where hooks see the session end, nothing is begun behind them.
                 self.nameless.least += u32::from(!(model.eof && model.rules.hooks));
                 self.nameless.most += 1;
+            }
+            // Behind the end of the input hooks may see the session out already.
+            Input::Command(Command::Shutdown { .. }) if model.eof && model.rules.hooks => {
+                self.cancelled = true;
+                self.last = None;
             }
             Input::Command(Command::Shutdown { status }) if open => self.status = Some(*status),
             _ => {}

@@ -35,17 +35,18 @@ pub(crate) struct Ending<'a> {
 }
 
 impl Ending<'_> {
+    /// Whether its errors have these words.
+    pub(crate) fn says(&self, words: &str) -> bool {
+        let mut places = self.errors.windows(words.len());
+        places.any(|at| at == words.as_bytes())
+    }
+
     /// Whether it is of a prompt that never ran, or of no prompt at all.
     pub(crate) fn never_ran(&self) -> bool {
-        let says = |words: &str| {
-            self.errors
-                .windows(words.len())
-                .any(|at| at == words.as_bytes())
-        };
         self.turns == 0
             && match &*self.stop {
                 "input_error" => true,
-                "cancelled" => says("before it ran") || says("before this prompt ran"),
+                "cancelled" => self.says("before it ran") || self.says("before this prompt ran"),
                 _ => false,
             }
     }

@@ -32,6 +32,13 @@ pub(crate) struct Prompt {
     pub(crate) bytes: usize,
 }
 
+impl Prompt {
+    /// Whether it interrupts what runs.
+    pub(crate) fn is_urgent(&self) -> bool {
+        self.priority == Priority::Now && !self.replay
+    }
+}
+
 /// What an answer says, before anybody reads its payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Body {
