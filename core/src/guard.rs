@@ -19,6 +19,7 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
+use memchr::memmem::Finder;
 
 /// An immutable set of credential literals. Cloning shares it.
 ///
@@ -31,9 +32,41 @@ struct Literals {
     /// The literals, longest first, so that a prefix test meets the longest one first.
     raw: Vec<String>,
     /// Every literal as it is and as our writer escapes it inside a string.
-    written: AhoCorasick,
+    written: Written,
     /// Every literal as it is; finds the leftmost, then the longest.
     plain: AhoCorasick,
+}
+
+/// So many patterns are looked for one after another. A search for one of them reads
+/// a record by vectors, and is quicker than one for all of them at once.
+const FEW: usize = 4;
+
+/// Looks for patterns in the bytes of records.
+enum Written {
+    Few(Vec<Finder<'static>>),
+    Many(AhoCorasick),
+}
+
+impl Written {
+    fn of(patterns: &[String]) -> Result<Self, TooManyLiterals> {
+        if patterns.len() <= FEW {
+            let finder = |pattern: &String| Finder::new(pattern).into_owned();
+            return Ok(Self::Few(patterns.iter().map(finder).collect()));
+        }
+        // Of the kinds of matches only the leftmost ones have a search by vectors.
+        AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostFirst)
+            .build(patterns)
+            .map(Self::Many)
+            .map_err(|_| TooManyLiterals)
+    }
+
+    fn is_match(&self, bytes: &[u8]) -> bool {
+        match self {
+            Self::Few(finders) => finders.iter().any(|finder| finder.find(bytes).is_some()),
+            Self::Many(all) => all.is_match(bytes),
+        }
+    }
 }
 
 /// A record would have carried a credential. Says nothing about which.
@@ -86,14 +119,11 @@ impl Guard {
         written.extend(raw.iter().map(|literal| decode::escaped(literal)));
         written.sort_unstable();
         written.dedup();
-        // Of the kinds of matches only the leftmost ones have a search by vectors.
-        let written = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostFirst)
-            .build(written);
+        let written = Written::of(&written);
         let plain = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
             .build(&raw);
-        let written = written.map_err(|_| TooManyLiterals)?;
+        let written = written?;
         let plain = plain.map_err(|_| TooManyLiterals)?;
         Ok(Self(Some(Arc::new(Literals {
             raw,

@@ -408,7 +408,7 @@ impl<R: Incoming> Link<R> {
 }
 
 /// Memory taken for a record before its length is known, in bytes; most need no more.
-const FIRST_BYTES: usize = 512;
+pub(crate) const FIRST_BYTES: usize = 512;
 
 /// Bytes of an offending line that are kept so that it can be shown.
 const SOURCE_BYTES: usize = 32 * 1024;

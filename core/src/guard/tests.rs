@@ -37,6 +37,21 @@ fn a_clean_record_passes_and_a_key_does_not() {
     );
 }
 
+#[test]
+fn a_key_is_found_among_few_and_among_many() {
+    let all: Vec<String> = (0..12).map(|n| format!("sk-test-{n:02}\"")).collect();
+    for count in [1, 2, 3, 12] {
+        let known: Vec<&str> = all[..count].iter().map(String::as_str).collect();
+        let guard = guard(&known);
+        for (place, key) in all.iter().enumerate() {
+            let judged = guard.check(&record(&format!("the key is {key}")));
+            assert_eq!(judged.is_err(), place < count, "{key} of {count}");
+            let raw = guard.check(format!("{{{key}:1}}\n").as_bytes());
+            assert_eq!(raw.is_err(), place < count, "{key} of {count}");
+        }
+    }
+}
+
 // covers: WIRE-013
 #[test]
 fn an_empty_guard_checks_nothing() {

@@ -3,7 +3,7 @@
 use super::{End, Event, Exit, HostSession, Output, Stage, Unsent};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::json::{ScanLimits, Writer};
-use crate::link::Outgoing;
+use crate::link::{FIRST_BYTES, Outgoing};
 use crate::schema::declare::Json;
 use alloc::vec::Vec;
 
@@ -14,7 +14,7 @@ impl HostSession {
         if self.stage != Stage::Open {
             return Err(Unsent::Closed);
         }
-        let mut writer = Writer::new();
+        let mut writer = Writer::with_buffer(Vec::with_capacity(FIRST_BYTES));
         record.write(&mut writer);
         let mut bytes = writer.finish();
         let limits = &self.config.limits;

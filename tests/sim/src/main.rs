@@ -1,5 +1,6 @@
 //! Runs worlds from seeds or tapes and tells what became of them.
 
+use agentx_sim::bench;
 use agentx_sim::judge;
 use agentx_sim::runner::{self, Failure, Tally};
 use agentx_sim::situation::{self, Situation};
@@ -28,6 +29,7 @@ Examples:
   agentx-sim --seeds 0..100000 --jobs 8   on eight threads; each mark and fault has to come up
   agentx-sim --seed 17                    run one world and tell what happens in it
   agentx-sim --tape FILE                  replay a tape that was kept as text
+  agentx-sim --bench 0..3000              records per second of CPU time, without and with oracles
   agentx-sim --planted all                hunt the planted faults; built with RUSTFLAGS='--cfg agentx_planted'
 
 A run that breaks a rule is shrunk and told: seed, commit, tape, steps. The status is 1 then, and 2 when the
@@ -39,7 +41,7 @@ command line is wrong.";
 #[command(name = "agentx-sim", after_help = EXAMPLES)]
 struct Args {
     /// Seeds to run: first..end, the end left out
-    #[arg(long, value_name = "A..B", value_parser = range, required_unless_present_any = ["seed", "tape", "planted", "situation"])]
+    #[arg(long, value_name = "A..B", value_parser = range, required_unless_present_any = ["seed", "tape", "planted", "situation", "bench"])]
     seeds: Option<Range<u64>>,
     /// One seed to run and tell
     #[arg(long, value_name = "N", conflicts_with = "seeds")]
@@ -54,6 +56,9 @@ struct Args {
     /// Look for a situation in the first 20,000 seeds, and print a small tape of it
     #[arg(long, value_name = "NAME", conflicts_with_all = ["seeds", "seed", "tape", "planted"])]
     situation: Option<String>,
+    /// Seeds to measure the simulator with, on one thread
+    #[arg(long, value_name = "A..B", value_parser = range, conflicts_with_all = ["seeds", "seed", "tape", "planted", "situation"])]
+    bench: Option<Range<u64>>,
     /// Threads
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: u16,
@@ -116,6 +121,12 @@ fn run(args: &Args) -> Result<bool, Box<dyn Error>> {
         let (text, well) = hunt(name, &seeds, usize::from(args.jobs))?;
         io::stdout().lock().write_all(text.as_bytes())?;
         return Ok(well);
+    }
+    if let Some(seeds) = &args.bench {
+        for line in bench::measure(seeds).map_err(|violation| violation.to_string())? {
+            writeln!(io::stdout(), "{line}")?;
+        }
+        return Ok(true);
     }
     let Some(seeds) = args.seeds.clone() else {
         return Ok(true);

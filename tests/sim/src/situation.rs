@@ -116,7 +116,11 @@ impl Looking {
                 let answered = |request: &crate::oracle::Pending| {
                     request.standing == Standing::Answered(model.step)
                 };
-                let lost = model.before.open.iter().filter_map(|id| model.request(id));
+                let lost = model
+                    .before
+                    .open
+                    .iter()
+                    .filter_map(|at| model.requests.get(*at));
                 let lost = lost.filter(|request| request.standing == Standing::Closed);
                 ended && now.any(answered) && lost.count() > 0
             }
@@ -142,7 +146,11 @@ impl Looking {
             }
             Said::Withdrawn { id } if model.causes.hook => self.withdrawn.push(id.to_string()),
             Said::Response { payload: None, .. } if model.causes.interrupt => {
-                let gone = model.before.open.iter().filter_map(|id| model.request(id));
+                let gone = model
+                    .before
+                    .open
+                    .iter()
+                    .filter_map(|at| model.requests.get(*at));
                 let gone = gone.filter(|request| request.standing == Standing::Withdrawn);
                 return self.situation == Situation::TwoQuestions && gone.count() > 1;
             }

@@ -104,6 +104,8 @@ pub(crate) struct Calls {
     lossy: bool,
     /// Hosts that a network question allows, by what was answered.
     networks: Vec<(String, String)>,
+    /// The newest step in which an answer or the end may have ruled.
+    ruled: u64,
 }
 
 /// The beginning of a denial that a failed question makes (WIRE-PERM-060).
@@ -385,12 +387,14 @@ impl Oracle for Calls {
 
     fn told(&mut self, model: &Model, told: &Told) -> Judged {
         if let Told::Answer(answer) = told {
+            self.ruled = model.step;
             self.answered(model, answer);
         }
         Ok(())
     }
 
     fn ended(&mut self, model: &Model) -> Judged {
+        self.ruled = model.step;
         for matter in self.matters.values_mut() {
             if matter.ruled == model.step {
                 matter.at_end = true;
@@ -463,7 +467,7 @@ impl Oracle for Calls {
     }
 
     fn drained(&mut self, model: &Model, _drained: &Drained) -> Judged {
-        if model.lags() || model.latched {
+        if model.lags() || model.latched || self.ruled != model.step {
             return Ok(());
         }
         for (id, matter) in &self.matters {

@@ -1,7 +1,8 @@
 //! What an answer to a question decides (WIRE-PERM-040 to 044), and what a hook
 //! says about one.
 
-use super::json::{is_json, items, member, members, repeats_a_name, text, text_member};
+use super::json::{items, member, members, text, text_member};
+use super::sound::is_sound;
 use super::told::Body;
 use agentx_core::hook::{HookEnd, HookReport};
 use agentx_core::schema::permission::{
@@ -212,7 +213,7 @@ impl HookSays {
         if answer.is_empty() {
             return Some(Self::Pass(None));
         }
-        let sound = answer.first() == Some(&b'{') && is_json(answer) && !repeats_a_name(answer);
+        let sound = answer.first() == Some(&b'{') && is_sound(answer);
         let known = |(name, value): (&[u8], &[u8])| {
             HOOK.contains(&name)
                 && match name {

@@ -23,19 +23,26 @@ pub(crate) fn members(text: &[u8]) -> Members<'_> {
     Members { text, at }
 }
 
-impl<'a> Iterator for Members<'a> {
-    type Item = (&'a [u8], &'a [u8]);
-
-    fn next(&mut self) -> Option<Self::Item> {
+impl<'a> Members<'a> {
+    /// The next name, and where its value begins.
+    fn name(&mut self) -> Option<(&'a [u8], usize)> {
         let begin = separators(self.text, self.at);
         if self.text.get(begin) != Some(&b'"') {
             self.at = self.text.len();
             return None;
         }
-        let end = value_end(self.text, begin);
+        let end = string_end(self.text, begin);
         let name = self.text.get(begin + 1..end - 1)?;
         let colon = blanks(self.text, end);
-        let value = blanks(self.text, colon + 1);
+        Some((name, blanks(self.text, colon + 1)))
+    }
+}
+
+impl<'a> Iterator for Members<'a> {
+    type Item = (&'a [u8], &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (name, value) = self.name()?;
         let end = value_end(self.text, value);
         self.at = end;
         Some((name, self.text.get(value..end)?))
@@ -47,6 +54,38 @@ pub(crate) fn member<'a>(object: &'a [u8], name: &str) -> Option<&'a [u8]> {
     let mut members = members(object);
     let found = members.find(|(found, _)| *found == name.as_bytes());
     found.map(|(_, value)| value)
+}
+
+/// The text from where the value of a member begins, to the end of all. As an
+/// object it has the members of that value, and its end need not be looked for.
+pub(crate) fn inside<'a>(object: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    let mut members = members(object);
+    loop {
+        let (found, value) = members.name()?;
+        if found == name.as_bytes() {
+            return object.get(value..);
+        }
+        members.at = value_end(object, value);
+    }
+}
+
+/// The values of some members, of each the first of its name.
+pub(crate) fn find<'a, const N: usize>(
+    object: &'a [u8],
+    names: [&str; N],
+) -> [Option<&'a [u8]>; N] {
+    let mut found = [None; N];
+    for (name, value) in members(object) {
+        let mut wanted = names.iter();
+        let place = wanted.position(|wanted| wanted.as_bytes() == name);
+        if let Some(slot) = place.and_then(|place| found.get_mut(place)) {
+            slot.get_or_insert(value);
+            if found.iter().all(Option::is_some) {
+                break;
+            }
+        }
+    }
+    found
 }
 
 /// The decoded text of a member, if it is a string.
@@ -90,37 +129,14 @@ impl<'a> Iterator for Items<'a> {
 /// holds half of a surrogate pair.
 pub(crate) fn text(raw: &[u8]) -> Option<Cow<'_, str>> {
     let inner = raw.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-    if inner.contains(&b'\\') {
+    if memchr::memchr(b'\\', inner).is_some() {
         return serde_json::from_slice(raw).ok().map(Cow::Owned);
     }
     std::str::from_utf8(inner).ok().map(Cow::Borrowed)
 }
 
-/// Whether `text` is one JSON value.
-pub(crate) fn is_json(text: &[u8]) -> bool {
-    serde_json::from_slice::<serde::de::IgnoredAny>(text).is_ok()
-}
-
-/// Whether an object anywhere in `value` names a member twice.
-pub(crate) fn repeats_a_name(value: &[u8]) -> bool {
-    match value.first() {
-        Some(b'{') => {
-            let mut names: Vec<Cow<'_, [u8]>> = Vec::new();
-            for (name, value) in members(value) {
-                let name = decoded_name(name);
-                if names.contains(&name) || repeats_a_name(value) {
-                    return true;
-                }
-                names.push(name);
-            }
-            false
-        }
-        Some(b'[') => items(value).any(repeats_a_name),
-        _ => false,
-    }
-}
-
-fn decoded_name(name: &[u8]) -> Cow<'_, [u8]> {
+/// A name with its escapes decoded.
+pub(crate) fn decoded_name(name: &[u8]) -> Cow<'_, [u8]> {
     if !name.contains(&b'\\') {
         return Cow::Borrowed(name);
     }
@@ -147,7 +163,8 @@ pub(crate) fn depth(text: &[u8]) -> usize {
     most
 }
 
-fn blanks(text: &[u8], mut at: usize) -> usize {
+/// Behind the blanks that begin at `at`, if there are some.
+pub(crate) fn blanks(text: &[u8], mut at: usize) -> usize {
     while matches!(text.get(at), Some(b' ' | b'\t' | b'\r' | b'\n')) {
         at += 1;
     }
@@ -164,14 +181,32 @@ fn separators(text: &[u8], mut at: usize) -> usize {
 /// Behind the string that begins at `at`.
 fn string_end(text: &[u8], mut at: usize) -> usize {
     at += 1;
-    while let Some(byte) = text.get(at) {
-        match byte {
-            b'"' => return at + 1,
-            b'\\' => at += 2,
-            _ => at += 1,
+    loop {
+        while let Some(eight) = text.get(at..).and_then(<[u8]>::first_chunk) {
+            let word = u64::from_le_bytes(*eight);
+            let found =
+                zeros(word ^ (ONES * u64::from(b'"'))) | zeros(word ^ (ONES * u64::from(b'\\')));
+            if found != 0 {
+                at += found.trailing_zeros() as usize / 8;
+                break;
+            }
+            at += 8;
+        }
+        match text.get(at) {
+            Some(b'"') => return at + 1,
+            Some(b'\\') => at += 2,
+            Some(_) => at += 1,
+            None => return text.len(),
         }
     }
-    text.len()
+}
+
+/// A word with one in each byte.
+pub(crate) const ONES: u64 = 0x0101_0101_0101_0101;
+
+/// The lowest bit that is set is the highest of the first byte that is zero.
+pub(crate) const fn zeros(word: u64) -> u64 {
+    word.wrapping_sub(ONES) & !word & (ONES << 7)
 }
 
 /// Behind the value that begins at `at`.
@@ -199,20 +234,24 @@ fn value_end(text: &[u8], mut at: usize) -> usize {
             }
             text.len()
         }
-        _ => {
-            while !matches!(
-                text.get(at),
-                None | Some(b',' | b'}' | b']' | b' ' | b'\t' | b'\r' | b'\n' | b':')
-            ) {
-                at += 1;
-            }
-            at
-        }
+        _ => literal_end(text, at),
     }
+}
+
+/// Behind the number or the word that begins at `at`.
+pub(crate) fn literal_end(text: &[u8], mut at: usize) -> usize {
+    while !matches!(
+        text.get(at),
+        None | Some(b',' | b'}' | b']' | b' ' | b'\t' | b'\r' | b'\n' | b':')
+    ) {
+        at += 1;
+    }
+    at
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::sound::is_sound;
     use super::*;
 
     #[test]
@@ -226,21 +265,17 @@ mod tests {
         assert_eq!(list, [&b"1"[..], br#"{"c":[]}"#, br#""]""#]);
         assert_eq!(text_member(object, "a").as_deref(), Some("x\"}"));
         assert_eq!(text_member(object, "d"), None);
+        let inner = inside(br#"{"z":{"y":1},"x":{"w":2},"v":3}"#, "x").unwrap();
+        assert_eq!(find(inner, ["w", "v"]), [Some(&b"2"[..]), None]);
+        assert_eq!(find(object, ["d", "e"]), [Some(&b"null"[..]), None]);
         assert_eq!(depth(object), 4);
-    }
-
-    #[test]
-    fn names_are_compared_decoded() {
-        assert!(repeats_a_name(br#"{"a":1,"\u0061":2}"#));
-        assert!(repeats_a_name(br#"[{"b":{"a":1,"a":2}}]"#));
-        assert!(!repeats_a_name(br#"{"a":{"a":[]},"b":[{"a":1},{"a":1}]}"#));
     }
 
     #[test]
     fn text_that_is_no_json_ends_the_reading() {
         for broken in [&b""[..], b"{", b"{\"a", b"{\"a\"", b"{\"a\":", b"[1,", b"x"] {
             let _ = members(broken).count() + items(broken).count();
-            assert!(!is_json(broken));
+            assert!(!is_sound(broken));
         }
     }
 }

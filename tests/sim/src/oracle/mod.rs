@@ -32,6 +32,7 @@ mod prompts;
 mod requests;
 mod said;
 mod secrets;
+mod sound;
 mod states;
 mod store;
 #[cfg(test)]

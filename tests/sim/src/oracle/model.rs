@@ -149,6 +149,8 @@ pub(crate) struct Model {
     /// Whether a turn was begun and its result not told.
     pub(crate) turn: bool,
     pub(crate) requests: Vec<Pending>,
+    /// The places of those that are open, oldest first.
+    open: Vec<usize>,
     by_id: HashMap<String, usize>,
     pub(crate) calls: BTreeMap<String, Call>,
     /// Calls without a result, in the order in which they were shown.
@@ -167,8 +169,8 @@ pub(crate) struct Model {
 pub(crate) struct Before {
     pub(crate) turn: bool,
     pub(crate) requires_action: bool,
-    /// Open requests, oldest first.
-    pub(crate) open: Vec<String>,
+    /// The places of open requests, oldest first.
+    pub(crate) open: Vec<usize>,
     /// Model requests, tools and tasks that ran.
     pub(crate) work: Vec<EffectId>,
 }
@@ -187,6 +189,7 @@ impl Model {
             state: State::Idle,
             turn: false,
             requests: Vec::new(),
+            open: Vec::new(),
             by_id: HashMap::new(),
             calls: BTreeMap::new(),
             unsettled: Vec::new(),
@@ -209,9 +212,7 @@ impl Model {
 
     /// The open requests, oldest first.
     pub(crate) fn open(&self) -> impl DoubleEndedIterator<Item = &Pending> {
-        self.requests
-            .iter()
-            .filter(|request| request.standing == Standing::Open)
+        self.open.iter().filter_map(|at| self.requests.get(*at))
     }
 
     /// Whether a question is open.
@@ -225,8 +226,11 @@ impl Model {
     }
 
     fn set(&mut self, id: &str, standing: Standing) {
-        let request = self.by_id.get(id).and_then(|at| self.requests.get_mut(*at));
-        if let Some(request) = request {
+        let Some(at) = self.by_id.get(id).copied() else {
+            return;
+        };
+        self.open.retain(|open| *open != at);
+        if let Some(request) = self.requests.get_mut(at) {
             request.standing = standing;
         }
     }
@@ -240,12 +244,7 @@ impl Model {
         self.causes = Causes::default();
         self.before.turn = self.turn;
         self.before.requires_action = self.state == State::RequiresAction;
-        self.before.open.clear();
-        let open = self.requests.iter();
-        let open = open.filter(|request| request.standing == Standing::Open);
-        self.before
-            .open
-            .extend(open.map(|request| request.id.clone()));
+        self.before.open.clone_from(&self.open);
         self.before.work.clear();
         let work = self
             .effects
@@ -286,8 +285,8 @@ impl Model {
             Input::Eof if !self.closing && !self.latched && !self.eof => {
                 self.eof = true;
                 self.closed_at = self.closed_at.min(self.step);
-                for request in &mut self.requests {
-                    if request.standing == Standing::Open {
+                for at in self.open.drain(..) {
+                    if let Some(request) = self.requests.get_mut(at) {
                         request.standing = Standing::Closed;
                     }
                 }
@@ -383,16 +382,18 @@ impl Model {
 
     fn registered(&mut self, id: &str, call: Option<&str>) {
         self.by_id.insert(id.to_string(), self.requests.len());
+        // The end may have been there before the record could leave, or have come
+        // right behind what asked for it.
+        let standing = if self.eof {
+            Standing::Closed
+        } else {
+            self.open.push(self.requests.len());
+            Standing::Open
+        };
         self.requests.push(Pending {
             id: id.to_string(),
             call: call.map(Into::into),
-            standing: if self.eof {
-                // The end was there before the record could leave, or came right
-                // behind what asked for it.
-                Standing::Closed
-            } else {
-                Standing::Open
-            },
+            standing,
         });
     }
 

@@ -1,20 +1,21 @@
 //! The one FIFO (WIRE-003), whole lines, and what a closed output lets through:
 //! nothing (WIRE-015). Unsent bytes and backpressure (DEC-36).
 
-use super::json::{is_json, repeats_a_name};
 use super::model::Model;
 use super::said::Said;
+use super::sound::is_sound;
 use super::{Drained, Judged, Oracle, broken};
 use crate::event::Event;
 use agentx_core::agent::{Config, Input, Output};
 use agentx_core::effect::{Answer, EffectId, Request, Verdict};
-use std::collections::VecDeque;
 
 /// What the output may do.
 #[derive(Debug, Default)]
 pub(crate) struct Out {
-    /// Records that were let go and that the host has not read.
-    way: VecDeque<u8>,
+    /// Records that were let go, from the first that the host has not read.
+    way: Vec<u8>,
+    /// Bytes of them that it has read.
+    arrived: usize,
     unsent: usize,
     /// The record that is being judged.
     vetted: Option<(EffectId, Vec<u8>)>,
@@ -28,13 +29,11 @@ impl Out {
             let what = String::from_utf8_lossy(line).into_owned();
             return broken("nothing leaves a closed output", "WIRE-015", what);
         }
-        let one_line = line.last() == Some(&b'\n')
-            && line.iter().filter(|byte| **byte == b'\n').count() == 1
-            && !line
-                .windows(3)
-                .any(|three| matches!(three, [0xe2, 0x80, 0xa8 | 0xa9]));
+        let one_line = memchr::memchr(b'\n', line).is_some_and(|at| at + 1 == line.len())
+            && !memchr::memchr_iter(0xe2, line)
+                .any(|at| matches!(line[at..], [_, 0x80, 0xa8 | 0xa9, ..]));
         let body = line.strip_suffix(b"\n").unwrap_or(line);
-        if !one_line || !is_json(body) || repeats_a_name(body) {
+        if !one_line || !is_sound(body) {
             let what = String::from_utf8_lossy(line).into_owned();
             return broken("a record is one JSON object on one line", "WIRE-003", what);
         }
@@ -42,17 +41,20 @@ impl Out {
             let what = String::from_utf8_lossy(line).into_owned();
             return broken("what was judged is what leaves", "WIRE-015", what);
         }
-        self.way.extend(line);
+        self.way.extend_from_slice(line);
         self.unsent += line.len();
         Ok(())
     }
 
     fn read(&mut self, bytes: &[u8]) -> Judged {
-        for byte in bytes {
-            if self.way.pop_front() != Some(*byte) {
-                let what = String::from_utf8_lossy(bytes).into_owned();
-                return broken("records arrive as they were let go", "WIRE-003", what);
-            }
+        if !self.way[self.arrived..].starts_with(bytes) {
+            let what = String::from_utf8_lossy(bytes).into_owned();
+            return broken("records arrive as they were let go", "WIRE-003", what);
+        }
+        self.arrived += bytes.len();
+        if self.arrived == self.way.len() {
+            self.way.clear();
+            self.arrived = 0;
         }
         Ok(())
     }

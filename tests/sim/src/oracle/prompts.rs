@@ -52,6 +52,8 @@ pub(crate) struct Prompts {
     sent: BTreeMap<String, Sent>,
     /// Prompts without a uuid that can be read.
     nameless: Due,
+    /// Whether what is under way has changed since its bounds were looked at.
+    changed: bool,
     /// The ids that those were given.
     given: BTreeSet<String>,
     /// Whether an `initialize` may have been refused, so that prompts are.
@@ -74,6 +76,7 @@ pub(crate) struct Prompts {
 
 impl Prompts {
     fn sends(&mut self, model: &Model, prompt: &Prompt) {
+        self.changed = true;
         let sure = prompt.form == Form::Right;
         let named = prompt.uuid.clone();
         let Some(uuid) = named else {
@@ -119,6 +122,7 @@ impl Prompts {
     }
 
     fn ends(&mut self, model: &Model, ending: &Ending<'_>) -> Judged {
+        self.changed = true;
         if ending.is_fatal() {
             if !model.closing || self.fatal {
                 return broken("unreadable input is told once", "DEC-10", "without a cause");
@@ -308,6 +312,7 @@ impl Oracle for Prompts {
         match input {
             Input::Command(Command::Prompt(_)) if open => {
                 // Where hooks see the session end, nothing is begun behind them.
+                self.changed = true;
                 self.nameless.least += u32::from(!(model.eof && model.rules.hooks));
                 self.nameless.most += 1;
             }
@@ -352,7 +357,7 @@ impl Oracle for Prompts {
     }
 
     fn drained(&mut self, model: &Model, _drained: &Drained) -> Judged {
-        if !model.latched {
+        if !model.latched && std::mem::take(&mut self.changed) {
             self.bounds(model)?;
         }
         self.interrupts(model)?;

@@ -1,6 +1,6 @@
 //! What the agent says: one record of its output, as far as oracles look at it.
 
-use super::json::{items, member, members, text, text_member};
+use super::json::{find, inside, items, member, members, text, text_member};
 use std::borrow::Cow;
 
 /// A call as the host is shown it.
@@ -143,30 +143,31 @@ impl<'a> Said<'a> {
 }
 
 fn assistant(line: &[u8]) -> Option<Said<'_>> {
-    let content = member(member(line, "message")?, "content")?;
+    let content = inside(inside(line, "message")?, "content")?;
     let Some(block) = items(content).find(|block| member(block, "type") == Some(b"\"tool_use\""))
     else {
         return Some(Said::Text);
     };
+    let [id, name, input] = find(block, ["id", "name", "input"]);
     Some(Said::Call(ShownCall {
-        id: text_member(block, "id")?,
-        name: text_member(block, "name")?,
-        input: member(block, "input")?,
+        id: text(id?)?,
+        name: text(name?)?,
+        input: input?,
     }))
 }
 
 fn user(line: &[u8]) -> Option<Said<'_>> {
-    if member(line, "isReplay") == Some(b"true") {
-        return Some(Said::Echo {
-            uuid: text_member(line, "uuid")?,
-        });
+    let [replay, uuid, message] = find(line, ["isReplay", "uuid", "message"]);
+    if replay == Some(b"true") {
+        return Some(Said::Echo { uuid: text(uuid?)? });
     }
-    let content = member(member(line, "message")?, "content")?;
+    let content = inside(message?, "content")?;
     let block = items(content).next()?;
+    let [call, is_error, content] = find(block, ["tool_use_id", "is_error", "content"]);
     Some(Said::ToolResult {
-        call: text_member(block, "tool_use_id")?,
-        is_error: member(block, "is_error")? == b"true",
-        content: member(block, "content")?,
+        call: text(call?)?,
+        is_error: is_error? == b"true",
+        content: content?,
     })
 }
 
@@ -203,7 +204,7 @@ fn system(line: &[u8]) -> Option<Said<'_>> {
             b"\"idle\"" => Said::Idle,
             b"\"running\"" => Said::Running,
             b"\"requires_action\"" => {
-                let about = member(line, "requires_action")?;
+                let about = inside(line, "requires_action")?;
                 Said::RequiresAction(asked(about, text_member(about, "request_id")?)?)
             }
             _ => return None,
@@ -219,17 +220,18 @@ fn system(line: &[u8]) -> Option<Said<'_>> {
 }
 
 fn asked<'a>(about: &'a [u8], request: Cow<'a, str>) -> Option<Asked<'a>> {
+    let [name, call, input] = find(about, ["tool_name", "tool_use_id", "input"]);
     Some(Asked {
         request,
-        tool_name: text_member(about, "tool_name")?,
-        tool_use_id: text_member(about, "tool_use_id")?,
-        input: member(about, "input")?,
+        tool_name: text(name?)?,
+        tool_use_id: text(call?)?,
+        input: input?,
     })
 }
 
 fn request(line: &[u8]) -> Option<Said<'_>> {
     let id = text_member(line, "request_id")?;
-    let request = member(line, "request")?;
+    let request = inside(line, "request")?;
     Some(match member(request, "subtype")? {
         b"\"can_use_tool\"" => Said::Question(asked(request, id)?),
         subtype => Said::Request {
@@ -247,16 +249,26 @@ fn callback(request: &[u8]) -> Option<Cow<'_, str>> {
 }
 
 fn response(line: &[u8]) -> Option<Said<'_>> {
-    let response = member(line, "response")?;
+    let response = inside(line, "response")?;
+    let [id, subtype, payload, error, pending] = find(
+        response,
+        [
+            "request_id",
+            "subtype",
+            "response",
+            "error",
+            "pending_permission_requests",
+        ],
+    );
     Some(Said::Response {
-        id: text_member(response, "request_id")?,
-        success: match member(response, "subtype")? {
+        id: text(id?)?,
+        success: match subtype? {
             b"\"success\"" => true,
             b"\"error\"" => false,
             _ => return None,
         },
-        payload: member(response, "response"),
-        error: text_member(response, "error"),
-        pending: member(response, "pending_permission_requests"),
+        payload,
+        error: error.and_then(text),
+        pending,
     })
 }

@@ -7,7 +7,9 @@ use super::{Judged, Oracle, broken};
 use crate::kit::{ROUTE, SECRET};
 use agentx_core::agent::{Config, Output};
 use agentx_core::effect::Request;
+use memchr::memmem::Finder;
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 /// How often text is taken for the text of a string and decoded again.
 const DECODINGS: usize = 3;
@@ -19,38 +21,36 @@ pub(crate) struct Secrets {
     streamed: String,
 }
 
-fn holds(text: &[u8], secret: &str) -> bool {
-    memchr::memmem::find(text, secret.as_bytes()).is_some()
-}
+/// What is looked for.
+static CREDENTIAL: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(SECRET));
+static PLACE: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(ROUTE));
 
 /// Whether text holds a secret, as it is or behind escapes.
-fn spells(line: &[u8], secret: &str) -> bool {
-    if holds(line, secret) {
+fn spells(line: &[u8], secret: &Finder<'_>) -> bool {
+    if secret.find(line).is_some() {
         return true;
     }
     let mut text = Cow::Borrowed(line);
     for _ in 0..DECODINGS {
-        if !text.contains(&b'\\') {
+        let Some(first) = memchr::memchr(b'\\', &text) else {
             return false;
-        }
-        text = Cow::Owned(unescaped(&text));
-        if holds(&text, secret) {
+        };
+        text = Cow::Owned(unescaped(&text, first));
+        if secret.find(&text).is_some() {
             return true;
         }
     }
     false
 }
 
-/// Text with its escapes decoded, whatever stands around them.
-fn unescaped(text: &[u8]) -> Vec<u8> {
+/// Text with its escapes decoded, the first of which is at `first`, whatever stands
+/// around them.
+fn unescaped(text: &[u8], first: usize) -> Vec<u8> {
     let mut plain = Vec::with_capacity(text.len());
-    let mut at = 0;
-    while let Some(byte) = text.get(at) {
-        at += 1;
-        if *byte != b'\\' {
-            plain.push(*byte);
-            continue;
-        }
+    let (mut at, mut next) = (0, Some(first));
+    while let Some(backslash) = next {
+        plain.extend_from_slice(&text[at..backslash]);
+        at = backslash + 1;
         let escaped = text.get(at).copied().unwrap_or(b'\\');
         at += 1;
         match escaped {
@@ -71,7 +71,10 @@ fn unescaped(text: &[u8]) -> Vec<u8> {
             }
             other => plain.push(other),
         }
+        let rest = text.get(at..).unwrap_or_default();
+        next = memchr::memchr(b'\\', rest).map(|found| at + found);
     }
+    plain.extend_from_slice(text.get(at..).unwrap_or_default());
     plain
 }
 
@@ -87,7 +90,7 @@ impl Secrets {
             .iter()
             .find_map(|name| text(member(delta, name)?));
         self.streamed.push_str(&said.unwrap_or_default());
-        if spells(self.streamed.as_bytes(), SECRET) {
+        if spells(self.streamed.as_bytes(), &CREDENTIAL) {
             return broken(
                 "no credential leaves",
                 "WIRE-013",
@@ -108,10 +111,10 @@ impl Oracle for Secrets {
 
     fn output(&mut self, _model: &Model, output: &Output) -> Judged {
         let leaks = match output {
-            Output::Diagnostic(diagnostic) => spells(diagnostic.text.as_bytes(), SECRET),
+            Output::Diagnostic(diagnostic) => spells(diagnostic.text.as_bytes(), &CREDENTIAL),
             Output::Start(_, Request::Store(batch)) => {
                 let mut entries = batch.entries.iter();
-                entries.any(|entry| spells(&entry.to_json(), SECRET))
+                entries.any(|entry| spells(&entry.to_json(), &CREDENTIAL))
             }
             _ => false,
         };
@@ -126,11 +129,11 @@ impl Oracle for Secrets {
     }
 
     fn said(&mut self, _model: &Model, line: &[u8], said: &Said<'_>) -> Judged {
-        if spells(line, SECRET) {
+        if spells(line, &CREDENTIAL) {
             let what = String::from_utf8_lossy(line).into_owned();
             return broken("no credential leaves", "WIRE-013", what);
         }
-        if matches!(said, Said::Init) && spells(line, ROUTE) {
+        if matches!(said, Said::Init) && spells(line, &PLACE) {
             return broken("no route is told", "DEC-30", "in system/init");
         }
         match said {
@@ -146,10 +149,12 @@ mod tests {
 
     #[test]
     fn a_secret_is_found_however_it_is_spelled() {
+        let spells = |text: &[u8], secret: &str| spells(text, &Finder::new(secret));
         assert!(spells(b"x sk-a y", "sk-a"));
         assert!(spells(br"x s\u006b-a y", "sk-a"));
         assert!(spells(br"x s\\u006b-a y", "sk-a"));
         assert!(spells(br#"a\"b"#, "a\"b"));
+        assert!(spells(br"\\\n\sk-a\", "sk-a"));
         assert!(!spells(br"x s\u006c-a", "sk-a"));
     }
 }

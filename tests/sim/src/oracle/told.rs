@@ -1,7 +1,8 @@
 //! What the agent is told: lines out of the bytes it is fed, each read as far as
 //! oracles look at it.
 
-use super::json::{depth, is_json, items, member, members, repeats_a_name, text, text_member};
+use super::json::{depth, items, member, members, text, text_member};
+use super::sound::is_sound;
 
 /// When a prompt wants to run; what is smaller runs first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -111,7 +112,7 @@ impl Lines {
         mut line: impl FnMut(&[u8]) -> std::ops::ControlFlow<()>,
     ) {
         let mut rest = bytes;
-        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+        while let Some(end) = memchr::memchr(b'\n', rest) {
             let (head, tail) = rest.split_at(end);
             rest = &tail[1..];
             let stop = if self.tail.is_empty() {
@@ -151,7 +152,7 @@ impl Told {
         if line.is_empty() {
             return None;
         }
-        let sound = line.first() == Some(&b'{') && is_json(line) && !repeats_a_name(line);
+        let sound = line.first() == Some(&b'{') && is_sound(line);
         if !sound {
             return Some(Self::Fatal);
         }
@@ -207,10 +208,15 @@ fn prompt(line: &[u8], raw: usize, reference: bool) -> Prompt {
             prompt.form = Form::Unsure;
         }
     }
-    if !said || depth(line) > SURE_DEPTH || line.windows(2).any(|two| two == b"\\u") {
+    if !said || depth(line) > SURE_DEPTH || spells_out(line) {
         prompt.form = Form::Unsure;
     }
     prompt
+}
+
+/// Whether a character may be spelled by its number.
+fn spells_out(line: &[u8]) -> bool {
+    memchr::memchr_iter(b'\\', line).any(|at| line.get(at + 1) == Some(&b'u'))
 }
 
 fn is_uuid(text: &str) -> bool {

@@ -120,9 +120,9 @@ impl Desk {
 
     /// Takes note of a record that closes the question whose id it bears.
     fn closes(&mut self, record: &[u8]) {
-        for asked in &mut self.asked {
+        for asked in self.asked.iter_mut().filter(|asked| !asked.closed) {
             let id = format!(r#""request_id":"{}""#, asked.request_id);
-            asked.closed |= memchr::memmem::find(record, id.as_bytes()).is_some();
+            asked.closed = memchr::memmem::find(record, id.as_bytes()).is_some();
         }
     }
 }
