@@ -36,6 +36,8 @@ pub struct AgentRecord {
     pub uuid: Option<Arc<str>>,
     /// The session it belongs to.
     pub session_id: Option<Arc<str>>,
+    /// UUID of the prompt that it ends, where it is a result, known or not.
+    pub ends: Option<Arc<str>>,
     /// What it says.
     pub body: Body,
 }
@@ -81,12 +83,17 @@ impl AgentRecord {
         Some(result)
     }
 
-    /// The end of the prompt of that UUID, if it is one.
+    /// Whether it is the end of the prompt of that UUID, also in a form that is not
+    /// known.
+    #[must_use]
+    pub fn is_end_of(&self, prompt: &str) -> bool {
+        self.ends.as_deref() == Some(prompt)
+    }
+
+    /// The end of the prompt of that UUID, if it is one and known.
     #[must_use]
     pub fn result_of(&self, prompt: &str) -> Option<&ResultRecord> {
-        let of =
-            |result: &&ResultRecord| result.prompt_uuid().is_some_and(|uuid| **uuid == *prompt);
-        self.result().filter(of)
+        self.result().filter(|_| self.is_end_of(prompt))
     }
 
     /// What the model says in it, if that is text.
@@ -138,6 +145,11 @@ pub fn parse(value: Value<'_>, context: &ParseContext<'_>) -> Result<Received, M
         _ => Received::Record(AgentRecord {
             uuid: id(record, "uuid"),
             session_id: id(record, "session_id"),
+            ends: if kind == "result" {
+                id(record, "prompt_uuid")
+            } else {
+                None
+            },
             body: match Outbound::read(record) {
                 Some(record) => Body::Known(Box::new(record)),
                 None => Body::Unknown {

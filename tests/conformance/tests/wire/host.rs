@@ -83,6 +83,25 @@ fn a_record_of_an_unknown_type_is_passed_on_as_text() {
 }
 
 #[test]
+fn a_result_of_a_newer_agent_ends_its_prompt() {
+    let mut h = HostBench::new();
+    let prompt = uuid(1);
+    h.prompt(Prompt::text("one").with_uuid(&*prompt));
+    h.record(&json!({"type": "result", "subtype": "postponed", "prompt_uuid": prompt}));
+    // Only a result does.
+    h.record(&json!({"type": "hologram", "prompt_uuid": prompt}));
+    let ends: Vec<_> = h
+        .events()
+        .filter_map(|event| match event {
+            Event::Record(record) => Some((record.is_end_of(&prompt), record.result().is_some())),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(ends, [(true, false), (false, false)]);
+    assert_eq!(h.session.waiting_prompts(), 0);
+}
+
+#[test]
 fn members_that_are_not_known_are_dropped() {
     let mut h = HostBench::new();
     h.record(&json!({"newer": {"a": 1}, "type": "prompt_suggestion", "suggestion": "go on", "uuid": "u", "session_id": "s"}));
