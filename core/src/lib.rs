@@ -15,20 +15,12 @@
 //! a driver would ask a real one, run tools and write records to a pipe.
 //!
 //! ```
-//! use agentx_core::agent::{AgentSession, Config, Input, Output, Profile, Provider};
+//! use agentx_core::agent::{AgentSession, Config, Input, Output, Provider};
 //! use agentx_core::effect::{Answer, EffectId, Progress, Request};
+//! use agentx_core::ids::Seed;
 //! use agentx_core::machine::{Machine, Misuse};
 //! use agentx_core::model::{Delta, ModelOutcome, StopReason};
 //! use agentx_core::time::Instant;
-//! # use agentx_core::correlate::OrphanPolicy;
-//! # use agentx_core::guard::Guard;
-//! # use agentx_core::hook::Hooks;
-//! # use agentx_core::ids::Seed;
-//! # use agentx_core::limits::Limits;
-//! # use agentx_core::policy::Layers;
-//! # use agentx_core::schema::outbound::{ApiKeySource, ReasoningCapabilities};
-//! # use agentx_core::schema::payload::{InitializePayload, InitializeSession, ProviderIdentity};
-//! # use agentx_core::schema::permission::PermissionMode;
 //!
 //! #[derive(Default)]
 //! struct World {
@@ -66,67 +58,10 @@
 //!     }
 //! }
 //!
-//! # fn config() -> Config {
-//! #     let main = ProviderIdentity {
-//! #         id: "main".into(),
-//! #         provider_type: "scripted".into(),
-//! #         model: "some-model".into(),
-//! #         default: true,
-//! #         selected: true,
-//! #         reasoning: ReasoningCapabilities::none(),
-//! #     };
-//! #     let about = InitializeSession {
-//! #         commands: Vec::new(),
-//! #         agents: Vec::new(),
-//! #         output_style: "default".to_string(),
-//! #         available_output_styles: vec!["default".to_string()],
-//! #         api_key_source: ApiKeySource::User,
-//! #         api_provider: None,
-//! #         pid: 1,
-//! #         input_capabilities: None,
-//! #     };
-//! #     Config {
-//! #         seed: Seed::from_u64(1),
-//! #         profile: Profile::Standalone,
-//! #         session_id: None,
-//! #         version: "0.1.0".to_string(),
-//! #         cwd: "/repo".to_string(),
-//! #         provider: Provider {
-//! #             id: "main".into(),
-//! #             kind: "scripted".into(),
-//! #             model: "some-model".into(),
-//! #             reasoning: ReasoningCapabilities::none(),
-//! #             effort: None,
-//! #             pricing: None,
-//! #             context_window: 128_000,
-//! #             max_output_tokens: 128_000,
-//! #         },
-//! #         initialize: InitializePayload::new(vec![main.into()], about).unwrap(),
-//! #         tools: [].into(),
-//! #         system: None,
-//! #         permission_mode: PermissionMode::Default,
-//! #         settings: Layers::new(),
-//! #         directories: Vec::new(),
-//! #         host_answers: true,
-//! #         orphans: OrphanPolicy::Ignore,
-//! #         max_turns: None,
-//! #         max_budget: None,
-//! #         replay_user_messages: false,
-//! #         include_partial_messages: false,
-//! #         vet_records: false,
-//! #         flush_remote: false,
-//! #         credentials: Guard::default(),
-//! #         metadata: Guard::default(),
-//! #         resume: None,
-//! #         store: None,
-//! #         output_schema: None,
-//! #         hooks: Hooks::default(),
-//! #         limits: Limits::DEFAULT,
-//! #     }
-//! # }
 //! # fn main() -> Result<(), Misuse> {
-//! // `config()` fills in an `agent::Config`: seed, provider, tools, limits.
-//! let mut session = AgentSession::new(config(), Instant::ZERO);
+//! let provider = Provider::new("main", "scripted", "some-model");
+//! let config = Config::new(Seed::from_u64(1), "/repo", provider);
+//! let mut session = AgentSession::new(config, Instant::ZERO);
 //! let mut world = World::default();
 //! world.feed(&mut session, Instant::ZERO, Input::Tick)?;
 //! assert!(world.stdout.starts_with(br#"{"type":"system","subtype":"init""#));

@@ -393,6 +393,13 @@ impl<R: Incoming> Link<R> {
         self.waiting
     }
 
+    /// Gives back the room for records when none waits.
+    pub fn rest(&mut self) {
+        if self.fifo.is_empty() {
+            self.fifo = VecDeque::new();
+        }
+    }
+
     /// Whether no record waits.
     #[must_use]
     pub fn is_drained(&self) -> bool {

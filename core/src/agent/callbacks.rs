@@ -266,7 +266,7 @@ impl AgentSession {
                 }
             }
         }
-        self.config.hooks.list = hooks.into();
+        Arc::make_mut(&mut self.config).hooks.list = hooks.into();
         self.go_on_initializing();
         self.decide_all();
     }

@@ -61,7 +61,9 @@ impl AgentSession {
     pub(super) fn send_applied(&mut self, id: &str, applied: InitializeApplied) {
         let version = self.config.profile.reference();
         let version = version.map(|reference| reference.claude_code_version.clone());
-        self.config.initialize.apply(applied, version);
+        Arc::make_mut(&mut self.config)
+            .initialize
+            .apply(applied, version);
         self.send_initialize_answer(id);
     }
 

@@ -8,8 +8,8 @@ use crate::hook::Hooks;
 use crate::ids::Seed;
 use crate::limits::Limits;
 use crate::policy::Layers;
-use crate::schema::outbound::ReasoningCapabilities;
-use crate::schema::payload::InitializePayload;
+use crate::schema::outbound::{ApiKeySource, ReasoningCapabilities};
+use crate::schema::payload::{InitializePayload, InitializeSession, ProviderIdentity};
 use crate::schema::permission::PermissionMode;
 use crate::store::{Restored, Storing};
 use crate::structured::OutputSchema;
@@ -99,3 +99,83 @@ pub struct Provider {
     /// Output limit of one request in tokens.
     pub max_output_tokens: u64,
 }
+
+impl Provider {
+    /// A provider without efforts and prices, with the window and the output limit
+    /// of an entry that names neither.
+    #[must_use]
+    pub fn new(id: &str, kind: &str, model: &str) -> Self {
+        Self {
+            id: id.into(),
+            kind: kind.into(),
+            model: model.into(),
+            reasoning: ReasoningCapabilities::none(),
+            effort: None,
+            pricing: None,
+            context_window: UNNAMED_TOKENS,
+            max_output_tokens: UNNAMED_TOKENS,
+        }
+    }
+}
+
+/// Tokens of a provider that says nothing of them.
+const UNNAMED_TOKENS: u64 = 128_000;
+
+impl Config {
+    /// The least that a session can be: one provider, and a host that answers
+    /// questions; no tools, hooks, settings, credentials or store. Every field
+    /// can be set afterwards.
+    #[must_use]
+    pub fn new(seed: Seed, cwd: &str, provider: Provider) -> Self {
+        let identity = ProviderIdentity {
+            id: provider.id.clone(),
+            provider_type: provider.kind.clone(),
+            model: provider.model.clone(),
+            default: true,
+            selected: true,
+            reasoning: provider.reasoning.clone(),
+        };
+        let about = InitializeSession {
+            commands: Vec::new(),
+            agents: Vec::new(),
+            output_style: OUTPUT_STYLE.into(),
+            available_output_styles: alloc::vec![OUTPUT_STYLE.into()],
+            api_key_source: ApiKeySource::User,
+            api_provider: None,
+            pid: 0,
+            input_capabilities: None,
+        };
+        Self {
+            seed,
+            profile: Profile::Standalone,
+            session_id: None,
+            version: env!("CARGO_PKG_VERSION").into(),
+            cwd: cwd.into(),
+            provider,
+            initialize: InitializePayload::of_one(identity, about),
+            tools: Arc::default(),
+            system: None,
+            permission_mode: PermissionMode::Default,
+            settings: Layers::new(),
+            directories: Vec::new(),
+            host_answers: true,
+            orphans: OrphanPolicy::Ignore,
+            max_turns: None,
+            max_budget: None,
+            replay_user_messages: false,
+            include_partial_messages: false,
+            vet_records: false,
+            flush_remote: false,
+            credentials: Guard::default(),
+            metadata: Guard::default(),
+            resume: None,
+            store: None,
+            output_schema: None,
+            hooks: Hooks::default(),
+            limits: Limits::DEFAULT,
+        }
+    }
+}
+
+/// The one output style there is without plugins.
+const OUTPUT_STYLE: &str = "default";

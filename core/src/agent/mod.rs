@@ -55,7 +55,7 @@ use crate::agent_loop::{AgentLoop, LoopConfig};
 use crate::correlate::{Correlator, Recent};
 use crate::effect::{Answer, EffectId, Effects, Progress, Request, Standing, Verdict};
 use crate::hook::HookEvent;
-use crate::ids::IdGen;
+use crate::ids::{IdGen, Seed};
 use crate::link::{Fault, Link, Outgoing, Record, Refused};
 use crate::machine::{Machine, Misuse, Wants};
 use crate::mark::{Marks, mark};
@@ -65,6 +65,7 @@ use crate::schema::inbound::Inbound;
 use crate::schema::outbound::{Outbound, SessionState};
 use crate::time::Instant;
 use crate::tool::Environment;
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -82,7 +83,8 @@ use turns::Turn;
 /// One agent session over a record stream.
 #[derive(Debug)]
 pub struct AgentSession {
-    config: Config,
+    /// Shared with the sessions that began with the same one.
+    config: Arc<Config>,
     session_id: String,
     now: Instant,
     ids: IdGen,
@@ -101,7 +103,7 @@ pub struct AgentSession {
     seen: Recent,
     /// Uuids of context that has not joined the history yet, oldest first.
     context_uuids: VecDeque<Arc<str>>,
-    turn: Option<Turn>,
+    turn: Option<Box<Turn>>,
     /// Whether the turn that begins has told its `init`.
     told_init: bool,
     /// Background tasks of the turn.
@@ -115,7 +117,7 @@ pub struct AgentSession {
     /// A remote flush that stands between a result and `idle`.
     flushing: Option<EffectId>,
     /// A suggested prompt that is on its way, between a result and `idle`.
-    suggestion: Option<Suggestion>,
+    suggestion: Option<Box<Suggestion>>,
     state: SessionState,
     handshake: Handshake,
     /// An `initialize` that is being applied.
@@ -183,10 +185,20 @@ impl AgentSession {
     /// A session that has said nothing but `system/init`, which waits to be
     /// polled. In the profile `reference` it has not said that either (DEC-39).
     #[must_use]
-    pub fn new(config: Config, now: Instant) -> Self {
-        let mut ids = IdGen::new(config.seed);
+    pub fn new(config: impl Into<Arc<Config>>, now: Instant) -> Self {
+        let config = config.into();
+        let seed = config.seed;
+        Self::with_seed(config, seed, now)
+    }
+
+    /// The same for a configuration that sessions share, each with a `seed` of its
+    /// own in place of that of the configuration. Many idle sessions then take
+    /// little memory.
+    #[must_use]
+    pub fn with_seed(config: Arc<Config>, seed: Seed, now: Instant) -> Self {
+        let mut ids = IdGen::new(seed);
         let session_id = config.session_id.clone().unwrap_or_else(|| ids.uuid());
-        let loop_ids = IdGen::new(crate::ids::Seed::from_u64(ids.fork()));
+        let loop_ids = IdGen::new(Seed::from_u64(ids.fork()));
         let loop_config = LoopConfig {
             system: config.system.clone(),
             tools: Arc::clone(&config.tools),
@@ -259,7 +271,9 @@ impl AgentSession {
 
     /// Goes on from what is stored, and begins to store.
     fn take_up(&mut self) {
-        if let Some(restored) = self.config.resume.take() {
+        if self.config.resume.is_some()
+            && let Some(restored) = Arc::make_mut(&mut self.config).resume.take()
+        {
             for uuid in &restored.prompts {
                 self.seen.insert(Arc::clone(uuid));
             }
@@ -551,6 +565,15 @@ impl AgentSession {
         }
     }
 
+    /// Gives back the room for output where nothing is left to say: most sessions
+    /// wait for their host most of the time.
+    fn rest(&mut self) {
+        if self.unsent == 0 && self.turn.is_none() && self.out.is_empty() {
+            self.out = VecDeque::new();
+            self.link.rest();
+        }
+    }
+
     fn dispatch(&mut self, input: Input<'_>) -> Result<(), Misuse> {
         match input {
             Input::Bytes(bytes) => self.take_bytes(bytes),
@@ -559,7 +582,10 @@ impl AgentSession {
             Input::Command(command) => self.command(command),
             Input::Progress(id, progress) => self.progress(id, progress)?,
             Input::Done(id, answer) => self.done(id, answer)?,
-            Input::Sent(bytes) => self.unsent = self.unsent.saturating_sub(bytes),
+            Input::Sent(bytes) => {
+                self.unsent = self.unsent.saturating_sub(bytes);
+                self.rest();
+            }
             Input::WriteFailed => {
                 mark!(self.marks, DEC_11);
                 self.latch("stdout cannot be written");

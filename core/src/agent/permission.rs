@@ -202,8 +202,10 @@ impl AgentSession {
         self.tell_mode(before);
         if self.config.profile.is_reference() {
             // What `get_settings` tells is what holds.
+            let cwd = self.config.cwd.clone();
+            let settings = &mut Arc::make_mut(&mut self.config).settings;
             for update in updates {
-                self.config.settings.store(update, &self.config.cwd);
+                settings.store(update, &cwd);
             }
         }
         let stored: Vec<_> = updates

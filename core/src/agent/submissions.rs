@@ -11,6 +11,7 @@ use crate::time::Instant;
 use crate::tool::ToolOutcome;
 use alloc::boxed::Box;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// What is being checked.
@@ -32,7 +33,7 @@ impl AgentSession {
     /// configured, from now on. A schema is one that its validator can use.
     pub(super) fn require_output(&mut self, schema: Option<OutputSchema>) {
         if schema.is_some() {
-            self.config.output_schema = schema;
+            Arc::make_mut(&mut self.config).output_schema = schema;
         }
         if let Some(schema) = &self.config.output_schema {
             let limits = StructuredLimits::of(&self.config.limits);

@@ -54,7 +54,7 @@ impl AgentSession {
             return false;
         };
         let id = self.start(Request::Model(Box::new(request)));
-        self.suggestion = Some(Suggestion { id, aside, due });
+        self.suggestion = Some(Box::new(Suggestion { id, aside, due }));
         true
     }
 

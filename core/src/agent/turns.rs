@@ -134,7 +134,7 @@ impl AgentSession {
     /// Runs a prompt that nobody has refused.
     pub(super) fn run_prompt(&mut self, prompt: Prompt) {
         self.set_checkpoint(&prompt.uuid);
-        self.turn = Some(Turn {
+        self.turn = Some(Box::new(Turn {
             prompt_uuid: Arc::clone(&prompt.uuid),
             origin: prompt.record.origin.clone(),
             began: self.now,
@@ -150,7 +150,7 @@ impl AgentSession {
             held: VecDeque::new(),
             store_failed: false,
             continued: 0,
-        });
+        }));
         if let Some(journal) = &mut self.journal {
             journal.retry();
         }
@@ -423,7 +423,7 @@ impl AgentSession {
         if end.cost.is_none() {
             mark!(self.marks, WIRE_012);
         }
-        let (result, report) = self.result(turn, end);
+        let (result, report) = self.result(*turn, end);
         self.books.last_ordinary_is_error = Some(report.is_error);
         let went_well = !report.is_error;
         if !went_well && self.stage == Stage::Open {

@@ -44,7 +44,11 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn start(clock: Clock) -> Self {
-        let started = std::time::Instant::now();
+        Self::since(std::time::Instant::now(), clock)
+    }
+
+    /// One that real time has moved since `started`.
+    pub(crate) const fn since(started: std::time::Instant, clock: Clock) -> Self {
         Self { clock, started }
     }
 

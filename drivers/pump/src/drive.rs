@@ -247,7 +247,8 @@ impl<F: FnMut(ModelNews)> Drop for Listener<F> {
 }
 
 /// How long to wait so that the clock has passed `deadline` for sure.
-pub(crate) fn wait(now: Instant, deadline: Option<Instant>) -> Option<Duration> {
+#[must_use]
+pub fn wait(now: Instant, deadline: Option<Instant>) -> Option<Duration> {
     deadline.map(|due| match due.since(now) {
         Duration::ZERO => Duration::ZERO,
         left => left + Duration::from_micros(1),

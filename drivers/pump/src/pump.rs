@@ -26,7 +26,7 @@ use crate::model::ModelRun;
 use crate::signals;
 use crate::stdio::{Flushed, Log};
 use crate::terminal::printable;
-use crate::world::{Stdio, World};
+use crate::world::{Host, Stdio, World};
 use agentx_core::agent::{
     self, AgentSession, Command, Diagnostic, Event, Input, Output, Severity, TurnReport,
 };
@@ -155,10 +155,58 @@ impl Pump {
     /// When a thread or a signal handler cannot be set up.
     pub fn start(
         session: AgentSession,
-        mut world: World,
+        world: World,
         stdio: Stdio,
         post: &Post,
     ) -> io::Result<Self> {
+        let clock = Running::start(world.clock.clone());
+        let (mut pump, prompts) = Self::open(session, world, stdio, post, clock)?;
+        let pools = pump.workers.pools();
+        signals::watch(
+            Arc::clone(&pump.post),
+            Box::new(move || pools.abandon(KILL_GRACE)),
+        )?;
+        pump.settle();
+        for prompt in prompts {
+            pump.feed(Input::Command(Command::Prompt(prompt)));
+        }
+        if pump.wire.is_one_shot() {
+            pump.end_input();
+        }
+        Ok(pump)
+    }
+
+    /// Goes on with a session that began elsewhere, at `started`, and asks for
+    /// something now: `outputs` are what it said last. The signals of the process
+    /// stay with whoever has them.
+    ///
+    /// # Errors
+    ///
+    /// When a thread cannot be set up.
+    pub fn adopt(
+        session: AgentSession,
+        world: World,
+        host: Box<dyn Host>,
+        post: &Post,
+        started: std::time::Instant,
+        outputs: Vec<Output>,
+    ) -> io::Result<Self> {
+        let clock = Running::since(started, world.clock.clone());
+        let (mut pump, _) = Self::open(session, world, Stdio::Host(host), post, clock)?;
+        for output in outputs {
+            pump.carry_out(output);
+        }
+        pump.settle();
+        Ok(pump)
+    }
+
+    fn open(
+        session: AgentSession,
+        mut world: World,
+        stdio: Stdio,
+        post: &Post,
+        clock: Running,
+    ) -> io::Result<(Self, Vec<String>)> {
         let streams = world.streams.take().unwrap_or_else(Streams::of_process);
         let log = Log::start(streams.errors)?;
         let road = Arc::clone(post);
@@ -166,17 +214,11 @@ impl Pump {
             Some(watch) => watch.road(road),
             None => road,
         };
-        let clock = Running::start(world.clock.clone());
         let toolbox = Arc::clone(&world.toolbox);
         let workers = Workers::new(toolbox, world.persist.take(), world.validator.take(), post);
         let keeper = Keeper::new(world.store.take(), Arc::clone(post));
-        let pools = workers.pools();
-        signals::watch(
-            Arc::clone(post),
-            Box::new(move || pools.abandon(KILL_GRACE)),
-        )?;
         let (wire, prompts) = Wire::open(stdio, streams.input, streams.output, post)?;
-        let mut pump = Self {
+        let pump = Self {
             session,
             world,
             workers,
@@ -195,14 +237,7 @@ impl Pump {
             failure_told: false,
             exit: None,
         };
-        pump.settle();
-        for prompt in prompts {
-            pump.feed(Input::Command(Command::Prompt(prompt)));
-        }
-        if pump.wire.is_one_shot() {
-            pump.end_input();
-        }
-        Ok(pump)
+        Ok((pump, prompts))
     }
 
     /// Time since the start, as the session is told it.
@@ -221,6 +256,12 @@ impl Pump {
     #[must_use]
     pub fn wait(&self) -> Option<Duration> {
         self.clock.wait(self.session.deadline())
+    }
+
+    /// Whether more input may be taken now (DEC-36).
+    #[must_use]
+    pub fn wants_input(&self) -> bool {
+        self.held.is_empty() && self.session.wants().bytes
     }
 
     /// Whether model news may be taken now (DEC-36).
@@ -406,19 +447,23 @@ impl Pump {
 
     fn drain(&mut self) {
         while let Some(output) = self.session.poll() {
-            trace::output(&output);
-            if let Some(watch) = &mut self.world.watch {
-                watch.output(&output);
-            }
-            match output {
-                Output::Transmit(record) => self.transmit(record.into_bytes()),
-                Output::Start(id, request) => self.start_effect(id, request),
-                Output::Reply(id, reply) => self.workers.reply(id, reply),
-                Output::Cancel(id) => self.cancel(id),
-                Output::Event(event) => self.event(event),
-                Output::Diagnostic(diagnostic) => self.diagnose(&diagnostic),
-                Output::Exit(status) => self.exit = Some(status),
-            }
+            self.carry_out(output);
+        }
+    }
+
+    fn carry_out(&mut self, output: Output) {
+        trace::output(&output);
+        if let Some(watch) = &mut self.world.watch {
+            watch.output(&output);
+        }
+        match output {
+            Output::Transmit(record) => self.transmit(record.into_bytes()),
+            Output::Start(id, request) => self.start_effect(id, request),
+            Output::Reply(id, reply) => self.workers.reply(id, reply),
+            Output::Cancel(id) => self.cancel(id),
+            Output::Event(event) => self.event(event),
+            Output::Diagnostic(diagnostic) => self.diagnose(&diagnostic),
+            Output::Exit(status) => self.exit = Some(status),
         }
     }
 

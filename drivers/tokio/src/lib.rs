@@ -3,8 +3,11 @@
 
 pub mod host;
 mod model;
+mod serve;
 #[cfg(test)]
 mod tests;
+
+pub use serve::serve;
 
 use agentx_core::agent::AgentSession;
 use agentx_core::effect::EffectId;
@@ -71,16 +74,8 @@ fn runtime() -> io::Result<Runtime> {
 }
 
 async fn drive(session: AgentSession, world: World, stdio: Stdio) -> io::Result<u8> {
-    let (news, mut news_in) = mpsc::unbounded_channel::<News>();
-    let (model, mut model_in) = mpsc::channel(MODEL_NEWS);
-    // The loop may be gone while a thread still has something to tell.
-    let post: Post = Arc::new(move |item| drop(news.send(item)));
-    let mut runs = Runs {
-        trust: Arc::clone(&world.trust),
-        post: Arc::clone(&post),
-        news: model,
-        tasks: BTreeMap::new(),
-    };
+    let (mut runs, mut news_in, mut model_in) = Runs::new(&world);
+    let post = Arc::clone(&runs.post);
     let mut pump = Pump::start(session, world, stdio, &post)?;
     loop {
         runs.take_tasks(&mut pump);
@@ -106,7 +101,28 @@ struct Runs {
     tasks: BTreeMap<EffectId, AbortHandle>,
 }
 
+/// News of threads, then those of models.
+type Roads = (
+    Runs,
+    mpsc::UnboundedReceiver<News>,
+    mpsc::Receiver<(EffectId, ModelNews)>,
+);
+
 impl Runs {
+    /// None yet, and where news of threads and of models arrive.
+    fn new(world: &World) -> Roads {
+        let (threads, news_in) = mpsc::unbounded_channel();
+        let (news, model_in) = mpsc::channel(MODEL_NEWS);
+        let runs = Self {
+            trust: Arc::clone(&world.trust),
+            // The loop may be gone while a thread still has something to tell.
+            post: Arc::new(move |item| drop(threads.send(item))),
+            news,
+            tasks: BTreeMap::new(),
+        };
+        (runs, news_in, model_in)
+    }
+
     fn take_tasks(&mut self, pump: &mut Pump) {
         while let Some(task) = pump.next_model() {
             match task {

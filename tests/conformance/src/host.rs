@@ -29,7 +29,9 @@ use std::thread;
 pub struct Logged(Input<'static>);
 
 impl Logged {
-    fn feed(input: &Input<'_>) -> Feed<Self> {
+    /// Any input, as a script keeps it.
+    #[must_use]
+    pub fn feed(input: &Input<'_>) -> Feed<Self> {
         match input {
             Input::Bytes(bytes) => Feed::Bytes(bytes.to_vec()),
             Input::Eof => Feed::Eof,

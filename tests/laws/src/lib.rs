@@ -19,6 +19,7 @@
 //! text, one line for each input, so a recorded session is a test. [`replay`]
 //! plays it once.
 
+pub mod json;
 mod laws;
 mod rng;
 mod run;

@@ -62,8 +62,6 @@ fn planted_faults_break_the_tapes_of_their_situations() {
         (Situation::TwoQuestions, Plant::Wire011),
         (Situation::TornPromise, Plant::Dec32),
         (Situation::LastWords, Plant::WireEof001),
-        (Situation::LateAnswer, Plant::Wire007),
-        (Situation::RefusedNow, Plant::Wire020Now),
     ] {
         let name = situation.name();
         let tape = Tape::of_bytes(read(&format!("{name}.tape")).bytes);

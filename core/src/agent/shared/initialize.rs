@@ -187,7 +187,9 @@ impl AgentSession {
         self.prompt_suggestions = asked.prompt_suggestions;
         self.set_prompt(asked);
         let agents = self.agents_of(asked);
-        self.config.initialize.set_agents(agents);
+        Arc::make_mut(&mut self.config)
+            .initialize
+            .set_agents(agents);
         let applied = InitializeApplied {
             hooks: self.register_hooks(asked),
             mcp_servers: self.add_servers_of(asked),
@@ -237,7 +239,7 @@ impl AgentSession {
         let parts = parts.into_iter().flatten();
         let parts: Vec<String> = parts.filter(|part| !part.trim().is_empty()).collect();
         let prompt = (!parts.is_empty()).then(|| self.safe(&parts.join("\n\n")).into());
-        self.config.system.clone_from(&prompt);
+        Arc::make_mut(&mut self.config).system.clone_from(&prompt);
         self.agent_loop.set_system(prompt);
     }
 
@@ -281,7 +283,7 @@ impl AgentSession {
             }
             hooks.extend(self.hooks_of_registration(registration));
         }
-        self.config.hooks.list = hooks.into();
+        Arc::make_mut(&mut self.config).hooks.list = hooks.into();
         let asks = self.config.hooks.any(HookEvent::Stop);
         self.agent_loop.set_asks_before_stop(asks);
         !asked.unknown_events.iter().any(|unknown| unknown.blocks)

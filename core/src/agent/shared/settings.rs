@@ -109,7 +109,7 @@ impl AgentSession {
             self.may_enter(mode)
                 .map_err(|why| format!("permissions.defaultMode: {why}"))?;
         }
-        self.config.settings = layers;
+        Arc::make_mut(&mut self.config).settings = layers;
         self.policy.set_layer(Layer::Flag, &new.permissions);
         for note in notes {
             self.warn(note);

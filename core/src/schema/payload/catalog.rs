@@ -219,13 +219,30 @@ impl InitializePayload {
         let (Some(provider), None) = (selected.next(), selected.next()) else {
             return Err(NotOneSelected);
         };
+        let provider = provider.clone();
+        Ok(Self::selecting(&provider, providers, session))
+    }
+
+    /// The answer for a catalogue of one.
+    #[must_use]
+    pub fn of_one(mut provider: ProviderIdentity, session: InitializeSession) -> Self {
+        (provider.default, provider.selected) = (true, true);
+        let provider = ProviderDescriptor::from(provider);
+        Self::selecting(&provider.clone(), alloc::vec![provider], session)
+    }
+
+    fn selecting(
+        provider: &ProviderDescriptor,
+        providers: Vec<ProviderDescriptor>,
+        session: InitializeSession,
+    ) -> Self {
         let account = Account {
             api_key_source: session.api_key_source,
             api_provider: session.api_provider,
             provider: provider.id.clone(),
             provider_type: provider.provider_type.clone(),
         };
-        Ok(Self {
+        Self {
             commands: session.commands,
             agents: session.agents,
             output_style: session.output_style,
@@ -240,7 +257,7 @@ impl InitializePayload {
             mcp_servers_applied: None,
             plugins_applied: None,
             claude_code_version: None,
-        })
+        }
     }
 
     /// The slash commands and the agents.

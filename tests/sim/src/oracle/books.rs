@@ -21,7 +21,7 @@ impl Books {
             return Ok(());
         }
         let made = std::mem::take(&mut self.requests);
-        if success && turns > made {
+        if success && made > 0 && turns > made {
             let what = format!("{turns} model requests are told, and {made} were made");
             return broken("the books are of one prompt", "DEC-27", what);
         }

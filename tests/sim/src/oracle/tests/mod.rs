@@ -175,9 +175,10 @@ impl Stage {
         ))
     }
 
+    /// A result that tells of no model request: most sequences here make none.
     fn success(&mut self, n: u32) -> &mut Self {
         self.says(&format!(
-            r#"{{"type":"result","subtype":"success","is_error":false,"num_turns":1,"result":"","stop_reason":"end_turn","prompt_uuid":"{}"}}"#,
+            r#"{{"type":"result","subtype":"success","is_error":false,"num_turns":0,"result":"","stop_reason":"end_turn","prompt_uuid":"{}"}}"#,
             uuid(n)
         ))
     }
