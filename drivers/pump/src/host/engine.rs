@@ -366,14 +366,21 @@ impl Engine {
         while let Some(output) = self.session.poll() {
             match output {
                 Output::Transmit(record) => self.transmit(record.into_bytes()),
-                Output::Start(id, request) => self.start(id, request),
+                // What the agent wrote before it asked or answered can be taken then.
+                Output::Start(id, request) => {
+                    self.put(std::mem::take(&mut records));
+                    self.start(id, request);
+                }
                 Output::Cancel(id) => {
                     if let Some(stop) = self.state.tasks.remove(&id) {
                         contained(stop);
                     }
                 }
                 Output::Event(Event::Record(record)) => records.push(record),
-                Output::Event(event) => self.event(event),
+                Output::Event(event) => {
+                    self.put(std::mem::take(&mut records));
+                    self.event(event);
+                }
                 Output::Diagnostic(diagnostic) => tracing::warn!(text = diagnostic.text, "host"),
                 Output::CloseInput => self.writer = None,
                 Output::Exit(exit) => self.state.over = Some(exit.end),

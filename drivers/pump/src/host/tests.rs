@@ -248,3 +248,18 @@ fn half_a_record_at_the_end_is_told_by_how_the_agent_ended() {
     let (told, _) = last("exec sleep 1000", true);
     assert_eq!(told, None);
 }
+
+#[test]
+fn records_before_an_answer_are_there_when_it_is() {
+    let script = r#"while read -r line; do
+        id=$(echo "$line" | sed 's/.*"request_id":"\([^"]*\)".*/\1/')
+        printf '{"type":"one"}\n{"type":"control_response","response":{"subtype":"success","request_id":"%s"}}\n' "$id"
+        done"#;
+    let client = client(script, Callbacks::new());
+    let mut context = Context::from_waker(Waker::noop());
+    for _ in 0..20 {
+        wait(client.interrupt()).unwrap();
+        let record = pin!(client.next()).as_mut().poll(&mut context);
+        assert!(matches!(record, Poll::Ready(Some(Ok(_)))), "{record:?}");
+    }
+}
