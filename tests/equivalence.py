@@ -269,8 +269,8 @@ def main():
         print("the rules hold")
         return 0
     drivers = options.drivers.split(",")
-    if not options.agent or len(drivers) < 2:
-        parser.error("an agent and two drivers are needed")
+    if not options.agent or len(drivers) < 2 or len(set(drivers)) < len(drivers):
+        parser.error("an agent and at least two drivers are needed, each named once")
     with tempfile.TemporaryDirectory(prefix="equivalence-") as scratch:
         folder = options.keep or pathlib.Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)

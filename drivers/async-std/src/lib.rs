@@ -11,13 +11,14 @@ use agentx_core::agent::AgentSession;
 use agentx_core::effect::EffectId;
 use agentx_core::time::Instant;
 use agentx_pump::drive::{Drive, Listener, MODEL_NEWS};
+use agentx_pump::lookup::Lookups;
 use agentx_pump::model::ModelRun;
 use agentx_pump::pump::{ModelNews, ModelTask, News, Post, Pump};
 use agentx_pump::tls::TrustStore;
 use agentx_pump::world::{Stdio, World};
 use async_channel::{RecvError, Sender, bounded, unbounded};
 use futures_lite::future::or;
-use runtime::{Task, after, block_on, spawn};
+use runtime::{Task, after, block_on, spawn, start};
 use std::collections::BTreeMap;
 use std::future::pending;
 use std::io;
@@ -28,8 +29,9 @@ use std::sync::Arc;
 ///
 /// # Errors
 ///
-/// When a thread or a signal handler cannot be set up.
+/// When the runtime, a thread or a signal handler cannot be set up.
 pub fn run(session: AgentSession, world: World, stdio: Stdio) -> io::Result<u8> {
+    start()?;
     block_on(drive(session, world, stdio))
 }
 
@@ -37,15 +39,16 @@ pub fn run(session: AgentSession, world: World, stdio: Stdio) -> io::Result<u8> 
 ///
 /// # Errors
 ///
-/// None; other drivers have some.
+/// When the runtime cannot be set up.
 pub fn request(
     run: ModelRun,
     trust: Arc<TrustStore>,
     each: impl FnMut(ModelNews),
 ) -> io::Result<()> {
+    start()?;
     let (news, news_in) = bounded(MODEL_NEWS);
     let drive = Drive::begin(run, EffectId(0), Arc::new(drop), Instant::ZERO);
-    let _task = spawn(model::drive(drive, news, trust));
+    let _task = spawn(model::drive(drive, news, Lookups::new(trust)));
     let mut listener = Listener::new(each);
     while let Ok((_, item)) = news_in.recv_blocking() {
         listener.take(item);
@@ -66,7 +69,7 @@ async fn drive(session: AgentSession, world: World, stdio: Stdio) -> io::Result<
     // The loop may be gone while a thread still has something to tell.
     let post: Post = Arc::new(move |item| drop(news.try_send(item)));
     let mut runs = Runs {
-        trust: Arc::clone(&world.trust),
+        lookups: Lookups::new(Arc::clone(&world.trust)),
         post: Arc::clone(&post),
         news: model,
         tasks: BTreeMap::new(),
@@ -102,7 +105,7 @@ async fn drive(session: AgentSession, world: World, stdio: Stdio) -> io::Result<
 
 /// Model requests under way.
 struct Runs {
-    trust: Arc<TrustStore>,
+    lookups: Lookups,
     post: Post,
     news: Sender<(EffectId, ModelNews)>,
     tasks: BTreeMap<EffectId, Task>,
@@ -114,10 +117,10 @@ impl Runs {
             match task {
                 ModelTask::Run(id, run) => {
                     let (post, now) = (Arc::clone(&self.post), pump.now());
-                    let (news, trust) = (self.news.clone(), Arc::clone(&self.trust));
+                    let (news, lookups) = (self.news.clone(), self.lookups.clone());
                     // Begun in the task: its first step is not the loop's (DEC-28).
                     let task = spawn(async move {
-                        model::drive(Drive::begin(*run, id, post, now), news, trust).await;
+                        model::drive(Drive::begin(*run, id, post, now), news, lookups).await;
                     });
                     self.tasks.retain(|_, task| !task.is_over());
                     self.tasks.insert(id, task);

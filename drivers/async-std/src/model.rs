@@ -1,14 +1,14 @@
 //! One model request as a task: connect, read, write, wait.
 
-use crate::runtime::{TcpStream, after, spawn, spawn_blocking};
+use crate::runtime::{TcpStream, after, spawn};
 use agentx_core::effect::EffectId;
-use agentx_pump::dial::{Attempt, Attempts, DialFailure, resolve};
+use agentx_pump::dial::{Attempt, Attempts, DialFailure};
 use agentx_pump::drive::{Act, Drive, READ_BYTES};
 use agentx_pump::http1::ConnectFailure;
+use agentx_pump::lookup::Lookups;
 use agentx_pump::model::Target;
 use agentx_pump::pump::ModelNews;
-use agentx_pump::tls::TrustStore;
-use async_channel::{Sender, TrySendError, unbounded};
+use async_channel::{Sender, TrySendError, bounded, unbounded};
 use futures_lite::future::{or, poll_once, race, yield_now};
 use futures_lite::{AsyncReadExt as _, AsyncWriteExt as _};
 use std::future::{Future, pending};
@@ -25,11 +25,11 @@ type Dialled = Result<(TcpStream, Option<Arc<rustls::ClientConfig>>), DialFailur
 /// Drives a run to its end, or until it is dropped. It gives way after each
 /// step: a socket that always has more holds up neither another request nor the
 /// end of this one.
-pub(crate) async fn drive(drive: Drive, news: News, trust: Arc<TrustStore>) {
+pub(crate) async fn drive(drive: Drive, news: News, lookups: Lookups) {
     let mut task = Task {
         drive,
         news,
-        trust,
+        lookups,
         socket: None,
         piece: vec![0; READ_BYTES],
         dial: None,
@@ -43,7 +43,7 @@ pub(crate) async fn drive(drive: Drive, news: News, trust: Arc<TrustStore>) {
 struct Task {
     drive: Drive,
     news: News,
-    trust: Arc<TrustStore>,
+    lookups: Lookups,
     socket: Option<TcpStream>,
     /// What was read last.
     piece: Vec<u8>,
@@ -64,7 +64,7 @@ impl Task {
         loop {
             match self.drive.poll() {
                 Act::Dial(target) => {
-                    self.dial = Some(Box::pin(dial(target, Arc::clone(&self.trust))));
+                    self.dial = Some(Box::pin(dial(target, self.lookups.clone())));
                 }
                 Act::Close => {
                     self.dial = None;
@@ -135,8 +135,13 @@ impl Task {
 }
 
 /// Resolves on a thread that may block, then connects.
-async fn dial(target: Target, trust: Arc<TrustStore>) -> Dialled {
-    let place = spawn_blocking(move || resolve(&target, &trust)).await?;
+async fn dial(target: Target, lookups: Lookups) -> Dialled {
+    let (told, found) = bounded(1);
+    // Nobody waits for what a cancelled request looked up.
+    let answer = move |place| drop(told.try_send(place));
+    lookups.start(target, Box::new(answer));
+    let lost = Err(DialFailure::Connect(ConnectFailure::Other));
+    let place = found.recv().await.unwrap_or(lost)?;
     let socket = connect(place.addresses)
         .await
         .map_err(DialFailure::Connect)?;

@@ -2,12 +2,32 @@
 //! `futures-io`, so another runtime that has them replaces this file.
 
 pub(crate) use async_std::net::TcpStream;
-pub(crate) use async_std::task::{block_on, spawn_blocking};
+pub(crate) use async_std::task::block_on;
 
 use async_channel::{Sender, bounded};
-use futures_lite::future::or;
+use futures_lite::future::{or, poll_once};
 use std::future::{Future, pending};
+use std::io;
+use std::sync::OnceLock;
 use std::time::Duration;
+
+/// Begins what the runtime has for the whole process, once. The runtime would do so
+/// when it first waits, and panic where descriptors have run out.
+///
+/// # Errors
+///
+/// When the system has no descriptors for it.
+pub(crate) fn start() -> io::Result<()> {
+    static STARTED: OnceLock<()> = OnceLock::new();
+    if STARTED.get().is_none() {
+        // What the runtime is about to open. Given back, then taken by it.
+        drop(polling::Poller::new()?);
+        // A timer that is set is enough; nobody waits for it.
+        block_on(poll_once(after(Some(Duration::from_secs(3_600)))));
+        let _ = STARTED.set(());
+    }
+    Ok(())
+}
 
 /// A task that ends early when this is dropped.
 pub(crate) struct Task(Sender<()>);

@@ -1,12 +1,12 @@
 //! One model request: connect, read, write, tell; one turn at a time.
 
 use crate::connect::Connect;
-use crate::lookup::{Found, Lookups};
 use crate::mailbox::Mailbox;
 use crate::requests::{Order, Orders};
 use agentx_core::effect::EffectId;
 use agentx_pump::dial::DialFailure;
 use agentx_pump::drive::{Act, Drive};
+use agentx_pump::lookup::{Found, Lookups};
 use agentx_pump::model::Target;
 use agentx_pump::pump::ModelNews;
 use mio::net::TcpStream;

@@ -4,7 +4,6 @@
 mod connect;
 mod exchange;
 pub mod host;
-mod lookup;
 mod mailbox;
 mod requests;
 

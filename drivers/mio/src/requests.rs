@@ -4,11 +4,11 @@
 //! thread beside the session's loop (DEC-28).
 
 use crate::exchange::{Around, Exchange, Next, sooner};
-use crate::lookup::{Found, Lookups};
 use crate::mailbox::{Mailbox, wake};
 use agentx_core::effect::EffectId;
 use agentx_core::time::Instant;
 use agentx_pump::drive::{Drive, READ_BYTES};
+use agentx_pump::lookup::{Found, Lookups};
 use agentx_pump::model::ModelRun;
 use agentx_pump::pump::{News, Post};
 use agentx_pump::tls::TrustStore;

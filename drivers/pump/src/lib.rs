@@ -3,7 +3,7 @@
 //! A driver waits; everything it waits for, and everything it does in between,
 //! is here. Plain state: the HTTP/1.1 exchange with a model's endpoint
 //! ([`http1`]), the TLS layer under it ([`tls`]), one model request from start
-//! to end ([`model`]) beside its socket ([`drive`], [`dial`]), the queue between
+//! to end ([`model`]) beside its socket ([`drive`], [`dial`], [`lookup`]), the queue between
 //! a session and a descriptor ([`queue`]). Threads that no runtime replaces: stdin, stdout and stderr
 //! ([`stdio`]), tools ([`pool`]), signals ([`signals`]), the session store, values against their schema ([`schema`]). And the loop body that
 //! ties them to a session ([`pump`]), on a clock that is an argument ([`clock`]).
@@ -17,6 +17,7 @@ pub mod drive;
 pub mod host;
 pub mod http1;
 mod keeper;
+pub mod lookup;
 pub mod model;
 pub mod pool;
 pub mod pump;

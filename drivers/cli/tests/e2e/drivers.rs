@@ -8,6 +8,7 @@ use crate::terminal::{PROMPT, Terminal};
 use serde_json::{Value, json};
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
+use std::process::Command;
 use std::thread;
 
 const DRIVERS: [&str; 3] = ["tokio", "async-std", "mio"];
@@ -145,6 +146,37 @@ fn each_driver_drops_the_request_that_is_interrupted() {
         agent.until(|record| record["response"]["request_id"] == "alive");
         let outcome = agent.end();
         assert_eq!(outcome.stderr, "", "{driver}");
+    }
+}
+
+/// Where descriptors run out, the system's reason is told; no part of a driver breaks.
+#[test]
+fn each_driver_tells_that_descriptors_have_run_out() {
+    let world = World::scripted();
+    for driver in DRIVERS {
+        let mut refused = 0;
+        for limit in 5..32 {
+            let arguments = ["-p", "--no-session-persistence", "--driver", driver, "hi"];
+            let agent = world.command(&arguments);
+            let mut command = Command::new("/bin/sh");
+            let script = format!("ulimit -n {limit} && exec \"$0\" \"$@\"");
+            command.args(["-c", &script]).arg(agent.get_program());
+            command.args(agent.get_args()).current_dir(world.work());
+            command.env_clear().env("AGENTX_HOME", world.home());
+            let outcome = finish(command, "");
+            if outcome.status == Some(0) {
+                assert_eq!(outcome.stdout, "echo: hi\n", "{driver}, {limit}");
+                continue;
+            }
+            refused += 1;
+            let said = &outcome.stderr;
+            assert!(
+                said.contains("Too many open files"),
+                "{driver}, {limit}: {said}"
+            );
+            assert!(!said.contains("fault"), "{driver}, {limit}: {said}");
+        }
+        assert!((1..27).contains(&refused), "{driver}: {refused}");
     }
 }
 

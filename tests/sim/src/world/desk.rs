@@ -35,6 +35,8 @@ pub(super) struct Ask {
 pub(super) struct Asked {
     pub(super) request_id: String,
     pub(super) tool_use_id: String,
+    /// Whether it was answered or withdrawn.
+    pub(super) closed: bool,
 }
 
 /// The host process.
@@ -105,11 +107,22 @@ impl Desk {
                     Asked {
                         request_id,
                         tool_use_id,
+                        closed: false,
                     },
                 );
             }
         } else if let Some(task) = records::started_task(record) {
             remember(&mut self.tasks, task);
+        } else if record.starts_with(br#"{"type":"control_cancel_request""#) {
+            self.closes(record);
+        }
+    }
+
+    /// Takes note of a record that closes the question whose id it bears.
+    fn closes(&mut self, record: &[u8]) {
+        for asked in &mut self.asked {
+            let id = format!(r#""request_id":"{}""#, asked.request_id);
+            asked.closed |= memchr::memmem::find(record, id.as_bytes()).is_some();
         }
     }
 }
@@ -125,14 +138,25 @@ fn remember<T>(list: &mut VecDeque<T>, new: T) {
 impl<W: Watch> World<'_, W> {
     /// Puts a line of nobody on the wire, behind all others.
     pub(super) fn inject(&mut self, bytes: Vec<u8>) -> Step {
+        self.inject_fault(None, bytes)
+    }
+
+    /// The same for a fault, which has happened where the line gets that far.
+    pub(super) fn inject_fault(&mut self, fault: Option<Fault>, bytes: Vec<u8>) -> Step {
         if self.desk.ended || self.up.is_closed() || self.agent.gone {
             return Ok(());
+        }
+        if let Some(fault) = fault {
+            self.happened(fault)?;
         }
         self.records += 1;
         self.put(Line { bytes, own: false })
     }
 
     fn put(&mut self, line: Line) -> Step {
+        if line.bytes.starts_with(br#"{"type":"control_response""#) {
+            self.desk.closes(&line.bytes);
+        }
         self.see(&Event::Sent {
             line: &line.bytes,
             own: line.own,
@@ -241,7 +265,7 @@ impl<W: Watch> World<'_, W> {
         };
         if let Request::Permit(asked) = &self.desk.asks[place].request {
             let call = asked.tool_use_id.to_string();
-            if self.strikes(Fault::WrongPayload, 6)? {
+            if self.threatens(Fault::WrongPayload, 6) {
                 return self.answer_wrongly(id, &call);
             }
             if !self.calm && self.tape.one_in(6) {
@@ -255,10 +279,10 @@ impl<W: Watch> World<'_, W> {
             answers::answer(&mut self.tape, &request, self.calm)
         };
         self.host_feed(Input::Done(id, answer))?;
-        if self.strikes(Fault::DuplicateReply, 12)?
+        if self.threatens(Fault::DuplicateReply, 12)
             && let Some(line) = self.desk.answered.back().cloned()
         {
-            return self.inject(line);
+            return self.inject_fault(Some(Fault::DuplicateReply), line);
         }
         Ok(())
     }
@@ -276,7 +300,10 @@ impl<W: Watch> World<'_, W> {
             return Ok(());
         };
         let wrong = records::WRONG[self.tape.below(records::WRONG.len())];
-        self.inject(records::answer(&request_id, wrong))
+        self.inject_fault(
+            Some(Fault::WrongPayload),
+            records::answer(&request_id, wrong),
+        )
     }
 
     /// An answer as another host would write it; the session's own comes later.

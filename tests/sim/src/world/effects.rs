@@ -179,19 +179,7 @@ impl<W: Watch> World<'_, W> {
                 Ok(())
             }),
             Job::Rewind => Answer::Rewound(self.rewound()),
-            Job::Seed => {
-                let seedings = [
-                    Seeding::Seeded,
-                    Seeding::Newer,
-                    Seeding::Refused("there is no such file".to_string()),
-                ];
-                let [first, second, third] = seedings;
-                Answer::Seeded(match self.tape.below(3) {
-                    0 => first,
-                    1 => second,
-                    _ => third,
-                })
-            }
+            Job::Seed => Answer::Seeded(self.seeding()),
         };
         self.done(id, answer)
     }
@@ -224,6 +212,14 @@ impl<W: Watch> World<'_, W> {
         } else {
             Validity::Fits
         })
+    }
+
+    fn seeding(&mut self) -> Seeding {
+        match self.tape.below(3) {
+            0 => Seeding::Seeded,
+            1 => Seeding::Newer,
+            _ => Seeding::Refused("there is no such file".to_string()),
+        }
     }
 
     fn rewound(&mut self) -> Result<RewindReport, String> {

@@ -4,6 +4,7 @@ use super::{Step, World, records};
 use crate::event::Watch;
 use crate::fault::Fault;
 use agentx_core::agent::{Command, Input};
+use agentx_core::machine::Machine as _;
 
 impl<W: Watch> World<'_, W> {
     /// Something goes wrong, perhaps, between two steps.
@@ -29,8 +30,12 @@ impl<W: Watch> World<'_, W> {
     }
 
     fn early_tick(&mut self) -> Step {
-        if self.strikes(Fault::EarlyTick, 2)? {
+        if self.threatens(Fault::EarlyTick, 2) {
             self.now += self.tape.below(8) as u64;
+            let due = self.agent.session.deadline();
+            if due.is_none_or(|due| due > self.instant()) {
+                self.happened(Fault::EarlyTick)?;
+            }
             self.feed(Input::Tick)?;
         }
         Ok(())
@@ -47,30 +52,32 @@ impl<W: Watch> World<'_, W> {
         Ok(())
     }
 
-    /// An answer that was sent before, or one to a question that was withdrawn.
+    /// An answer to a question that was answered or withdrawn before. One to a
+    /// question that is open comes in time, and is no fault.
     fn late_reply(&mut self) -> Step {
         let count = self.desk.asked.len();
-        if count == 0 || !self.strikes(Fault::LateReply, 2)? {
+        if count == 0 || !self.threatens(Fault::LateReply, 2) {
             return Ok(());
         }
         let asked = self.desk.asked[self.tape.below(count)].clone();
         let said = records::PERMISSIONS[self.tape.below(2)];
         let payload = records::with_tool(said, &asked.tool_use_id);
-        self.inject(records::answer(&asked.request_id, &payload))
+        let late = asked.closed.then_some(Fault::LateReply);
+        self.inject_fault(late, records::answer(&asked.request_id, &payload))
     }
 
     fn repeated_reply(&mut self) -> Step {
         let count = self.desk.answered.len();
-        if count == 0 || !self.strikes(Fault::DuplicateReply, 2)? {
+        if count == 0 || !self.threatens(Fault::DuplicateReply, 2) {
             return Ok(());
         }
         let line = self.desk.answered[self.tape.below(count)].clone();
-        self.inject(line)
+        self.inject_fault(Some(Fault::DuplicateReply), line)
     }
 
     /// An answer that nobody asked for.
     fn orphan_reply(&mut self) -> Step {
-        if !self.strikes(Fault::OrphanReply, 2)? {
+        if !self.threatens(Fault::OrphanReply, 2) {
             return Ok(());
         }
         let said = records::PERMISSIONS[self.tape.below(2)];
@@ -92,7 +99,7 @@ impl<W: Watch> World<'_, W> {
             ),
             _ => records::failure("req_nobody", "what?"),
         };
-        self.inject(line)
+        self.inject_fault(Some(Fault::OrphanReply), line)
     }
 
     /// The embedder has something to say.
@@ -135,22 +142,22 @@ impl<W: Watch> World<'_, W> {
             b"{\"type\":\"user\",\"message\":\"\\ud800\"}\n",
             b"{\"t\\u0079pe\":\"keep_alive\",\"type\":\"keep_alive\"}\n",
         ];
-        if !self.strikes(Fault::Malformed, 2)? {
+        if !self.threatens(Fault::Malformed, 2) {
             return Ok(());
         }
         let bytes = BYTES[self.tape.below(BYTES.len())];
-        self.inject(bytes.to_vec())
+        self.inject_fault(Some(Fault::Malformed), bytes.to_vec())
     }
 
     /// A line that is longer than a record may be, where that is not much.
     fn oversize(&mut self) -> Step {
         let most = self.plan.config.limits.record_bytes;
-        if most > 100_000 || !self.strikes(Fault::Oversize, 2)? {
+        if most > 100_000 || !self.threatens(Fault::Oversize, 2) {
             return Ok(());
         }
         let mut line = vec![b' '; most];
         line.extend_from_slice(b"{\"type\":\"keep_alive\"}\n");
-        self.inject(line)
+        self.inject_fault(Some(Fault::Oversize), line)
     }
 
     fn signal(&mut self) -> Step {

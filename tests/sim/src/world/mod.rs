@@ -16,6 +16,8 @@ mod pipes;
 mod records;
 mod script;
 mod store;
+#[cfg(test)]
+mod tests;
 mod tools;
 
 use crate::event::{Event, Violation, Watch};
@@ -194,11 +196,17 @@ impl<'w, W: Watch> World<'w, W> {
 
     /// Whether a fault happens now, that happens once in so many times.
     fn strikes(&mut self, fault: Fault, times: usize) -> Step<bool> {
-        let strikes = !self.calm && self.plan.swarm.has(fault) && self.tape.one_in(times);
+        let strikes = self.threatens(fault, times);
         if strikes {
             self.happened(fault)?;
         }
         Ok(strikes)
+    }
+
+    /// The same for a fault that may come to nothing: who asks says that it
+    /// [`happened`](Self::happened) once it is sure to.
+    fn threatens(&mut self, fault: Fault, times: usize) -> bool {
+        !self.calm && self.plan.swarm.has(fault) && self.tape.one_in(times)
     }
 
     /// A fault happens now.

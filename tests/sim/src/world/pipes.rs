@@ -21,8 +21,13 @@ impl<W: Watch> World<'_, W> {
             return self.agent_write_fails();
         }
         let mut most = self.down.room();
-        if most > 1 && !self.agent.out.is_empty() && self.strikes(Fault::PartialWrite, 6)? {
+        if most > 1 && !self.agent.out.is_empty() && self.threatens(Fault::PartialWrite, 6) {
+            let whole = most;
             most = 1 + self.tape.wide(most.min(400));
+            let waiting = self.agent.out.iter().map(|record| record.as_bytes().len());
+            if most < whole && most < waiting.sum::<usize>() - self.agent.written {
+                self.happened(Fault::PartialWrite)?;
+            }
         }
         let mut count = 0;
         while count < most {
@@ -89,7 +94,8 @@ impl<W: Watch> World<'_, W> {
             self.agent.ended = true;
             return self.feed(Input::Eof);
         }
-        let mut count = self.up.len();
+        let waiting = self.up.len();
+        let mut count = waiting;
         if count == 0 {
             return Ok(());
         }
@@ -104,8 +110,11 @@ impl<W: Watch> World<'_, W> {
             self.after(700, What::AgentReads);
             return Ok(());
         }
-        if count > 1 && self.strikes(Fault::Split, 4)? {
+        if count > 1 && self.threatens(Fault::Split, 4) {
             count = 1 + self.tape.wide(count.min(300));
+            if count < waiting {
+                self.happened(Fault::Split)?;
+            }
         }
         let mut up = std::mem::replace(&mut self.up, Pipe::new(0));
         let fed = self.feed(Input::Bytes(&up.waiting()[..count]));
@@ -131,8 +140,13 @@ impl<W: Watch> World<'_, W> {
             return Ok(());
         }
         let mut most = self.up.room();
-        if most > 1 && !self.desk.out.is_empty() && self.strikes(Fault::PartialWrite, 8)? {
+        if most > 1 && !self.desk.out.is_empty() && self.threatens(Fault::PartialWrite, 8) {
+            let whole = most;
             most = 1 + self.tape.wide(most.min(200));
+            let waiting = self.desk.out.iter().map(|line| line.bytes.len());
+            if most < whole && most < waiting.sum::<usize>() - self.desk.written {
+                self.happened(Fault::PartialWrite)?;
+            }
         }
         let (mut count, mut own) = (0, 0);
         while count < most {
@@ -174,7 +188,8 @@ impl<W: Watch> World<'_, W> {
         if self.down.is_over() {
             return self.host_feed(host::Input::Eof);
         }
-        let mut count = self.down.len();
+        let waiting = self.down.len();
+        let mut count = waiting;
         if count == 0 {
             return Ok(());
         }
@@ -184,8 +199,11 @@ impl<W: Watch> World<'_, W> {
             self.after(delay, What::HostReads);
             return Ok(());
         }
-        if count > 1 && self.strikes(Fault::Split, 6)? {
+        if count > 1 && self.threatens(Fault::Split, 6) {
             count = 1 + self.tape.wide(count.min(2_000));
+            if count < waiting {
+                self.happened(Fault::Split)?;
+            }
         }
         let mut down = std::mem::replace(&mut self.down, Pipe::new(0));
         self.desk.reading = true;

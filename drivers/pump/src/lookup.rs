@@ -1,9 +1,9 @@
 //! Name lookups and the loading of root stores, which block: threads of their own.
 
-use agentx_pump::dial::{DialFailure, Place, resolve};
-use agentx_pump::http1::ConnectFailure;
-use agentx_pump::model::Target;
-use agentx_pump::tls::TrustStore;
+use crate::dial::{DialFailure, Place, resolve};
+use crate::http1::ConnectFailure;
+use crate::model::Target;
+use crate::tls::TrustStore;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -12,15 +12,21 @@ use std::thread;
 const THREADS: usize = 16;
 
 /// What a lookup found.
-pub(crate) type Found = Result<Place, DialFailure>;
+pub type Found = Result<Place, DialFailure>;
 
 /// Takes what was found, on the thread that found it.
-type Answer = Box<dyn FnOnce(Found) + Send>;
+pub type Answer = Box<dyn FnOnce(Found) + Send>;
 
 /// Threads that look up. A thread ends when nothing waits, and nobody waits for it:
 /// a lookup cannot be cancelled.
 #[derive(Clone)]
-pub(crate) struct Lookups(Arc<Shared>);
+pub struct Lookups(Arc<Shared>);
+
+impl std::fmt::Debug for Lookups {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Lookups").finish_non_exhaustive()
+    }
+}
 
 struct Shared {
     trust: Arc<TrustStore>,
@@ -34,7 +40,9 @@ struct State {
 }
 
 impl Lookups {
-    pub(crate) fn new(trust: Arc<TrustStore>) -> Self {
+    /// Nothing is looked up yet; `trust` loads the root stores.
+    #[must_use]
+    pub fn new(trust: Arc<TrustStore>) -> Self {
         Self(Arc::new(Shared {
             trust,
             state: Mutex::default(),
@@ -43,7 +51,7 @@ impl Lookups {
 
     /// Looks `target` up; `answer` is told once. Without a thread for it the
     /// connection has failed.
-    pub(crate) fn start(&self, target: Target, answer: Answer) {
+    pub fn start(&self, target: Target, answer: Answer) {
         let mut state = self.0.lock();
         state.waiting.push_back((target, answer));
         if state.threads >= THREADS {
