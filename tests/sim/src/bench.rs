@@ -16,6 +16,9 @@ use std::time::Duration;
 /// slows a run down.
 const ROUNDS: usize = 5;
 
+/// How a world is lived.
+type Run = fn(Tape) -> Outcome;
+
 /// CPU time that this thread has used.
 fn used() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
@@ -31,12 +34,9 @@ fn used() -> Duration {
 ///
 /// A rule that one of them breaks.
 pub fn measure(seeds: &Range<u64>) -> Result<Vec<String>, Violation> {
-    let ways: [(&str, fn(Tape) -> Outcome); 2] = [
-        ("without oracles", |tape| world::run(tape, &mut ())),
-        ("with all oracles", |tape| {
-            world::run(tape, &mut Oracles::new())
-        }),
-    ];
+    let alone: Run = |tape| world::run(tape, &mut ());
+    let judged: Run = |tape| world::run(tape, &mut Oracles::new());
+    let ways = [("without oracles", alone), ("with all oracles", judged)];
     let mut fastest = [Duration::MAX; 2];
     let mut tallies = [Tally::default(), Tally::default()];
     for _ in 0..ROUNDS {
