@@ -158,10 +158,10 @@ fn play(spoil: Spoil) -> Stage {
         .asks(20, "r1")
         .asks(21, "r2")
         .agent(22, r#"{"type":"control_cancel_request","request_id":"r1"}"#)
-        .feed(23, Input::Done(EffectId(1), deny()))
-        .feed(24, Input::Done(EffectId(2), deny()))
+        .feed(23, Input::Done(EffectId(0), deny()))
+        .feed(24, Input::Done(EffectId(1), deny()))
         .asks(25, "r3")
-        .feed(26, Input::Done(EffectId(3), Answer::Failed("why".into())))
+        .feed(26, Input::Done(EffectId(2), Answer::Failed("why".into())))
         .asks(27, "r4")
         .wants(28, Command::Close)
         .wants(29, Command::KeepAlive)
@@ -345,25 +345,25 @@ fn an_answer_that_nobody_gave_is_seen() {
         play(&mut stage);
         stage.verdict()
     };
-    let failed = || Input::Done(EffectId(1), Answer::Failed("why".into()));
+    let failed = || Input::Done(EffectId(0), Answer::Failed("why".into()));
     let quiet = |s: &mut Stage| {
-        s.feed(3, Input::Done(EffectId(1), Answer::Failed("why".into())));
+        s.feed(3, Input::Done(EffectId(0), Answer::Failed("why".into())));
     };
     assert_eq!(told(quiet), Ok(()));
     let mut leave = Stage::new(same);
     leave.asks(1, "r1").lies(3, &failed(), &reply("r1"));
     assert_eq!(leave.verdict(), Err("WIRE-PERM-002"));
     let other = |s: &mut Stage| {
-        s.lies(3, &Input::Done(EffectId(1), deny()), &reply("r2"));
+        s.lies(3, &Input::Done(EffectId(0), deny()), &reply("r2"));
     };
     assert_eq!(told(other), Err("WIRE-PERM-010"));
     let late = |s: &mut Stage| {
         s.agent(3, r#"{"type":"control_cancel_request","request_id":"r1"}"#)
-            .lies(4, &Input::Done(EffectId(1), deny()), &reply("r1"));
+            .lies(4, &Input::Done(EffectId(0), deny()), &reply("r1"));
     };
     assert_eq!(told(late), Err("WIRE-PERM-070"));
     let again = |s: &mut Stage| {
-        s.feed(3, Input::Done(EffectId(1), deny()))
+        s.feed(3, Input::Done(EffectId(0), deny()))
             .lies(4, &Input::Tick, &reply("r1"));
     };
     assert_eq!(told(again), Err("law 3"));
