@@ -127,7 +127,8 @@ pub struct AgentRequest {
 /// # Errors
 ///
 /// [`Malformed`] when the stream cannot be trusted any more: the record is no
-/// object (DEC-05), or a control record without a readable request id (DEC-07).
+/// object (DEC-05), or a control record without a readable request id of bounded
+/// length (DEC-07).
 pub fn parse(value: Value<'_>, context: &ParseContext<'_>) -> Result<Received, Malformed> {
     let Some(record) = value.as_object() else {
         return Err(Malformed {
@@ -140,7 +141,7 @@ pub fn parse(value: Value<'_>, context: &ParseContext<'_>) -> Result<Received, M
     Ok(match &*kind {
         "control_request" => Received::Request(request(record, context)?),
         "control_response" => Received::Response(inbound::read_response(record)?),
-        "control_cancel_request" => Received::Cancel(request_id(record)?),
+        "control_cancel_request" => Received::Cancel(request_id(record, context)?),
         "keep_alive" => Received::KeepAlive,
         _ => Received::Record(AgentRecord {
             uuid: id(record, "uuid"),
@@ -166,7 +167,7 @@ fn id(record: Object<'_>, name: &str) -> Option<Arc<str>> {
 }
 
 fn request(record: Object<'_>, context: &ParseContext<'_>) -> Result<AgentRequest, Malformed> {
-    let id = request_id(record)?;
+    let id = request_id(record, context)?;
     let request = record.get("request");
     let Some(read) = request.and_then(HostRequest::read) else {
         return Ok(AgentRequest {
@@ -198,15 +199,23 @@ fn unreadable(request: Option<Value<'_>>, context: &ParseContext<'_>) -> String 
     }
 }
 
-fn request_id(record: Object<'_>) -> Result<Arc<str>, Malformed> {
+fn request_id(record: Object<'_>, context: &ParseContext<'_>) -> Result<Arc<str>, Malformed> {
     let Some(id) = record.get("request_id") else {
         return Err(Malformed {
             at: record.value().start(),
             reason: "control record without request_id",
         });
     };
-    Arc::read(id).ok_or_else(|| Malformed {
-        at: id.start(),
+    let at = id.start();
+    let id: Arc<str> = Arc::read(id).ok_or(Malformed {
+        at,
         reason: "request_id is no readable string",
-    })
+    })?;
+    if id.len() > context.limits.host_id_bytes {
+        return Err(Malformed {
+            at,
+            reason: "request_id is too long",
+        });
+    }
+    Ok(id)
 }

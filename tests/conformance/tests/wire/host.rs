@@ -113,6 +113,7 @@ fn members_that_are_not_known_are_dropped() {
 #[test]
 fn input_that_cannot_be_read_ends_the_session_with_a_fixed_text() {
     let text = "the record stands here: secret-words";
+    let long = "i".repeat(Limits::DEFAULT.host_id_bytes + 1);
     let cases = [
         (format!("\n{{\"type\":\"{text}\""), 2, "unexpected end"),
         (format!("[\"{text}\"]\n"), 1, "record is not a JSON object"),
@@ -125,6 +126,16 @@ fn input_that_cannot_be_read_ends_the_session_with_a_fixed_text() {
             format!("{{\"type\":\"control_cancel_request\",\"request_id\":[\"{text}\"]}}\n"),
             1,
             "request_id is no readable string",
+        ),
+        (
+            format!("{{\"type\":\"control_request\",\"request_id\":\"{long}\"}}\n"),
+            1,
+            "request_id is too long",
+        ),
+        (
+            format!("{{\"type\":\"control_cancel_request\",\"request_id\":\"{long}\"}}\n"),
+            1,
+            "request_id is too long",
         ),
         (
             format!("{{\"type\":\"{text}\",\"type\":\"x\"}}\n"),
