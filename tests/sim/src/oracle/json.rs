@@ -135,6 +135,11 @@ pub(crate) fn text(raw: &[u8]) -> Option<Cow<'_, str>> {
     std::str::from_utf8(inner).ok().map(Cow::Borrowed)
 }
 
+/// Whether `text` is one JSON value.
+pub(crate) fn is_json(text: &[u8]) -> bool {
+    serde_json::from_slice::<serde::de::IgnoredAny>(text).is_ok()
+}
+
 /// A name with its escapes decoded.
 pub(crate) fn decoded_name(name: &[u8]) -> Cow<'_, [u8]> {
     if !name.contains(&b'\\') {
