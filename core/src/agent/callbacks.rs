@@ -136,7 +136,10 @@ impl AgentSession {
     /// Fails the callbacks that could be put to nobody. Not where they are begun,
     /// so that what they belong to is whole before it goes on.
     pub(super) fn fail_unsent_hooks(&mut self) {
-        while let Some((run, why)) = self.hooks.unsent.pop_front() {
+        // Looked at first, so that a session without hooks makes no room for them.
+        while !self.hooks.unsent.is_empty()
+            && let Some((run, why)) = self.hooks.unsent.pop_front()
+        {
             self.callback_failed(run, why);
         }
     }

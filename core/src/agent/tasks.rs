@@ -19,6 +19,7 @@ use super::permission::describe;
 use super::records;
 use crate::agent_loop::LoopInput;
 use crate::effect::{EffectId, Request};
+use crate::lazy::Empty;
 use crate::machine::Misuse;
 use crate::mark::mark;
 use crate::plant::planted;
@@ -158,6 +159,14 @@ pub(super) struct Tasks {
     untold: Vec<Arc<str>>,
     /// Tasks that were stopped with their turn, whose records are not written yet.
     stopped: Vec<Over>,
+}
+
+impl Empty for Tasks {
+    const EMPTY: &'static Self = &Self {
+        open: BTreeMap::new(),
+        untold: Vec::new(),
+        stopped: Vec::new(),
+    };
 }
 
 impl Tasks {
