@@ -186,6 +186,9 @@ pub struct Limits {
     /// Unsent output above which a host takes an agent for one that does not read,
     /// and closes its own output. Not of the specification.
     pub host_output_bytes: usize,
+    /// Bytes of the id of an agent's request, which a host remembers; a longer one
+    /// is a fault of the stream. Not of the specification.
+    pub host_id_bytes: usize,
 
     /// Attachment uploads.
     pub upload: UploadLimits,
@@ -321,6 +324,7 @@ impl Limits {
         host_requests: 1_000,
         host_prompts: 1_000,
         host_output_bytes: 256 * 1024 * 1024,
+        host_id_bytes: 1_024,
         upload: UploadLimits::DEFAULT,
         #[cfg(agentx_planted)]
         planted: Planted::NONE,

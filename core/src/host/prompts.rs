@@ -4,7 +4,6 @@ use super::{Event, HostSession, Unsent};
 use crate::mark::mark;
 use crate::schema::grammar::Spelling;
 use crate::schema::host::Prompt;
-use crate::schema::outbound::Outbound;
 use crate::schema::received::AgentRecord;
 use alloc::sync::Arc;
 
@@ -33,8 +32,8 @@ impl HostSession {
     }
 
     pub(super) fn told(&mut self, record: AgentRecord) {
-        if let Some(Outbound::Result(result)) = record.body.known()
-            && let Some(ended) = result.prompt_uuid()
+        // One of a newer agent ends its prompt as well, in whatever form (WIRE-002).
+        if let Some(ended) = &record.ends
             && let Some(at) = self.prompts.iter().position(|prompt| prompt == ended)
         {
             mark!(self.marks, HOST_DEC_21);

@@ -36,6 +36,8 @@ pub struct AgentRecord {
     pub uuid: Option<Arc<str>>,
     /// The session it belongs to.
     pub session_id: Option<Arc<str>>,
+    /// UUID of the prompt that it ends, where it is a result, known or not.
+    pub ends: Option<Arc<str>>,
     /// What it says.
     pub body: Body,
 }
@@ -81,12 +83,17 @@ impl AgentRecord {
         Some(result)
     }
 
-    /// The end of the prompt of that UUID, if it is one.
+    /// Whether it is the end of the prompt of that UUID, also in a form that is not
+    /// known.
+    #[must_use]
+    pub fn is_end_of(&self, prompt: &str) -> bool {
+        self.ends.as_deref() == Some(prompt)
+    }
+
+    /// The end of the prompt of that UUID, if it is one and known.
     #[must_use]
     pub fn result_of(&self, prompt: &str) -> Option<&ResultRecord> {
-        let of =
-            |result: &&ResultRecord| result.prompt_uuid().is_some_and(|uuid| **uuid == *prompt);
-        self.result().filter(of)
+        self.result().filter(|_| self.is_end_of(prompt))
     }
 
     /// What the model says in it, if that is text.
@@ -120,7 +127,8 @@ pub struct AgentRequest {
 /// # Errors
 ///
 /// [`Malformed`] when the stream cannot be trusted any more: the record is no
-/// object (DEC-05), or a control record without a readable request id (DEC-07).
+/// object (DEC-05), or a control record without a readable request id of bounded
+/// length (DEC-07).
 pub fn parse(value: Value<'_>, context: &ParseContext<'_>) -> Result<Received, Malformed> {
     let Some(record) = value.as_object() else {
         return Err(Malformed {
@@ -133,11 +141,16 @@ pub fn parse(value: Value<'_>, context: &ParseContext<'_>) -> Result<Received, M
     Ok(match &*kind {
         "control_request" => Received::Request(request(record, context)?),
         "control_response" => Received::Response(inbound::read_response(record)?),
-        "control_cancel_request" => Received::Cancel(request_id(record)?),
+        "control_cancel_request" => Received::Cancel(request_id(record, context)?),
         "keep_alive" => Received::KeepAlive,
         _ => Received::Record(AgentRecord {
             uuid: id(record, "uuid"),
             session_id: id(record, "session_id"),
+            ends: if kind == "result" {
+                id(record, "prompt_uuid")
+            } else {
+                None
+            },
             body: match Outbound::read(record) {
                 Some(record) => Body::Known(Box::new(record)),
                 None => Body::Unknown {
@@ -154,7 +167,7 @@ fn id(record: Object<'_>, name: &str) -> Option<Arc<str>> {
 }
 
 fn request(record: Object<'_>, context: &ParseContext<'_>) -> Result<AgentRequest, Malformed> {
-    let id = request_id(record)?;
+    let id = request_id(record, context)?;
     let request = record.get("request");
     let Some(read) = request.and_then(HostRequest::read) else {
         return Ok(AgentRequest {
@@ -186,15 +199,23 @@ fn unreadable(request: Option<Value<'_>>, context: &ParseContext<'_>) -> String 
     }
 }
 
-fn request_id(record: Object<'_>) -> Result<Arc<str>, Malformed> {
+fn request_id(record: Object<'_>, context: &ParseContext<'_>) -> Result<Arc<str>, Malformed> {
     let Some(id) = record.get("request_id") else {
         return Err(Malformed {
             at: record.value().start(),
             reason: "control record without request_id",
         });
     };
-    Arc::read(id).ok_or_else(|| Malformed {
-        at: id.start(),
+    let at = id.start();
+    let id: Arc<str> = Arc::read(id).ok_or(Malformed {
+        at,
         reason: "request_id is no readable string",
-    })
+    })?;
+    if id.len() > context.limits.host_id_bytes {
+        return Err(Malformed {
+            at,
+            reason: "request_id is too long",
+        });
+    }
+    Ok(id)
 }

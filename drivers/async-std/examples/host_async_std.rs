@@ -28,7 +28,7 @@ async fn run() -> Result<(), Failure> {
         if let Some(text) = record.text() {
             writeln!(std::io::stdout(), "{text}")?;
         }
-        if record.result_of(&prompt).is_some() {
+        if record.is_end_of(&prompt) {
             client.close();
         }
     }

@@ -15,7 +15,7 @@
 //! let uuid = client.prompt("What is in this folder?")?;
 //! for record in client.records() {
 //!     let record = record?;
-//!     if record.result_of(&uuid).is_some() {
+//!     if record.is_end_of(&uuid) {
 //!         client.close();
 //!     }
 //! }
@@ -53,7 +53,7 @@ pub fn start(agent: Agent, callbacks: Callbacks) -> Result<Client, Error> {
 /// What a host answers when its agent asks; each by a function of its own.
 ///
 /// A function runs on a thread beside the reading of records, up to [`CALLBACKS`]
-/// of them at once. One that fails or panics, and one that is not there, is a
+/// of them at once, those that were taken back and run on included. One that fails or panics, and one that is not there, is a
 /// refusal: a call that is asked about does not run, a hook has failed, a message
 /// to a server is an error, an elicitation is cancelled (WIRE-PERM-002).
 #[derive(Clone, Debug, Default)]

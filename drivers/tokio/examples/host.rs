@@ -26,7 +26,7 @@ async fn main() -> Result<(), Failure> {
         if let Some(text) = record.text() {
             writeln!(std::io::stdout(), "{text}")?;
         }
-        if record.result_of(&prompt).is_some() {
+        if record.is_end_of(&prompt) {
             client.close();
         }
     }

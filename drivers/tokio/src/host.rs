@@ -15,7 +15,7 @@
 //! let uuid = client.prompt("What is in this folder?").await?;
 //! while let Some(record) = client.next().await {
 //!     let record = record?;
-//!     if record.result_of(&uuid).is_some() {
+//!     if record.is_end_of(&uuid) {
 //!         client.close();
 //!     }
 //! }

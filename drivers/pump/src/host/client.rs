@@ -92,6 +92,7 @@ pub fn start(mut agent: Agent, callbacks: Callbacks, spawn: Spawn) -> Result<Cli
             tail,
             shelf: client.shelf.clone(),
             ended: client.ended.clone(),
+            running: Arc::default(),
             state: State::default(),
         };
         thread("host").spawn(move || engine.run(&told))?;

@@ -12,6 +12,7 @@
 //! the last line on stderr. Whoever waits for an answer that cannot come any more
 //! learns of it then, too.
 
+use super::CALLBACKS;
 use super::callbacks::Callbacks;
 use super::error::{Ended, Error};
 use super::mailbox::Mailbox;
@@ -26,7 +27,7 @@ use crate::drive;
 use crate::stdio::Writer;
 use agentx_core::effect::EffectId;
 use agentx_core::host::{
-    CallError, CallId, Command, End, Event, HostSession, Input, Output, Request, Unsent,
+    Answer, CallError, CallId, Command, End, Event, HostSession, Input, Output, Request, Unsent,
 };
 use agentx_core::json::RawJson;
 use agentx_core::machine::Machine as _;
@@ -42,12 +43,16 @@ use std::time::Duration;
 /// Bytes that wait for the agent to read them, above which it is sent no prompt.
 pub const UNWRITTEN_BYTES: usize = 16 * 1024 * 1024;
 
-/// How long an agent may go on after it has closed its stdout.
+/// How long an agent may go on after it has closed its stdout. So long, too, those
+/// whom it cannot answer wait for its end where it has closed its stdin.
 const EXIT_GRACE: Duration = Duration::from_secs(5);
 
 /// How long its pipes may stay open after it has ended: a process that left its
 /// group can hold them.
 const PIPE_GRACE: Duration = Duration::from_secs(1);
+
+/// What the agent is told of a request that would be one too many.
+const TOO_MANY: &str = "too many callbacks of this host run";
 
 /// A call that waits, and what it is called.
 struct Waiting {
@@ -71,6 +76,8 @@ pub(super) struct Engine {
     pub(super) tail: Tail,
     pub(super) shelf: Shelf,
     pub(super) ended: Mailbox<Over>,
+    /// Shared with every callback that runs.
+    pub(super) running: Arc<()>,
     pub(super) state: State,
 }
 
@@ -90,6 +97,8 @@ pub(super) struct State {
     tasks: BTreeMap<EffectId, Stop>,
     /// Those who learn of the end in place of an answer.
     bereft: Vec<Box<dyn FnOnce(Error) + Send>>,
+    /// When the first of them began to wait.
+    bereft_since: Option<Instant>,
     /// The session is over, and why.
     over: Option<End>,
     /// The client wanted the end.
@@ -100,8 +109,10 @@ pub(super) struct State {
     errors_ended: bool,
     /// When the last sign of life came.
     heard: Option<Instant>,
-    /// It was stopped because it went on without a stdout.
+    /// It was stopped because of a fault, or because it went on without a stdout.
     stopped: bool,
+    /// Its fault was told.
+    told: bool,
 }
 
 impl Engine {
@@ -138,7 +149,8 @@ impl Engine {
             None => self.session.deadline(),
             Some(_) => None,
         };
-        [session, self.grace_ends()].into_iter().flatten().min()
+        let graces = [session, self.grace_ends(), self.patience_ends()];
+        graces.into_iter().flatten().min()
     }
 
     /// When something that should have come by then is given up.
@@ -154,7 +166,18 @@ impl Engine {
         }
     }
 
+    /// When nobody waits any longer for the end of an agent that lives on although
+    /// nothing can be written to it.
+    fn patience_ends(&self) -> Option<Instant> {
+        let since = self.state.bereft_since?;
+        self.state.over.is_none().then(|| since.after(EXIT_GRACE))
+    }
+
     fn tick(&mut self) {
+        if self.patience_ends().is_some_and(|ends| ends <= self.now()) {
+            let ended = self.how_it_ended();
+            self.tell_bereft(&Error::Ended(ended));
+        }
         if self.grace_ends().is_some_and(|ends| ends <= self.now()) {
             if self.state.exited.is_some() {
                 self.output_ended();
@@ -168,7 +191,9 @@ impl Engine {
     }
 
     fn take(&mut self, news: News) {
-        self.state.heard = Some(self.now());
+        if self.is_sign_of_life(&news) {
+            self.state.heard = Some(self.now());
+        }
         match news {
             News::Piece(piece) => {
                 self.state.unweighed = self.state.unweighed.saturating_add(piece.len());
@@ -195,21 +220,29 @@ impl Engine {
             }
             News::Ask(ask) => self.ask(ask),
         }
-        if self.session_due() {
-            self.feed(Input::Tick);
+        if self.is_due() {
+            self.tick();
         }
     }
 
+    /// Whether the agent is worth waiting for. Once it is gone and nobody reads
+    /// any more, what others write to its stdout is not.
+    fn is_sign_of_life(&self, news: &News) -> bool {
+        let of_agent = !matches!(news, News::Ask(_) | News::Answer(..));
+        let unread = self.state.killed || self.state.over.is_some();
+        of_agent && !(unread && self.state.exited.is_some())
+    }
+
     /// However busy the news are, the clock has its turn.
-    fn session_due(&self) -> bool {
-        let due = self.session.deadline();
-        self.state.over.is_none() && due.is_some_and(|due| due <= self.now())
+    fn is_due(&self) -> bool {
+        self.deadline().is_some_and(|due| due <= self.now())
     }
 
     fn read_on(&mut self) {
         let full = self.shelf.weight.load(Ordering::Acquire) >= UNREAD_BYTES;
         // Nobody has to read for an agent to be ended.
-        if self.state.held && (self.state.killed || !full) {
+        let unread = self.state.killed || self.state.over.is_some();
+        if self.state.held && (unread || !full) {
             self.state.held = false;
             // A reader that is gone has told its end.
             let _ = self.gate.send(());
@@ -259,17 +292,23 @@ impl Engine {
                 self.feed(Input::Command(Command::Close));
             }
             Ask::Kill => {
-                self.state.closed = true;
-                self.state.killed = true;
+                self.killed();
                 self.process.stop_beside();
                 self.read_on();
             }
             Ask::Leave => {
-                self.state.closed = true;
-                self.state.killed = true;
+                self.killed();
                 self.feed(Input::Command(Command::Abandon));
                 self.read_on();
             }
+        }
+    }
+
+    fn killed(&mut self) {
+        self.state.closed = true;
+        if !std::mem::replace(&mut self.state.killed, true) {
+            // What was held up has its time to be read.
+            self.state.heard = Some(self.now());
         }
     }
 
@@ -298,6 +337,15 @@ impl Engine {
     fn bereave<T: Send + 'static>(&mut self, slot: Slot<T>) {
         let tell = move |why| slot.settle(Err(why));
         self.state.bereft.push(Box::new(tell));
+        let now = self.now();
+        self.state.bereft_since.get_or_insert(now);
+    }
+
+    fn tell_bereft(&mut self, why: &Error) {
+        self.state.bereft_since = None;
+        for tell in std::mem::take(&mut self.state.bereft) {
+            tell(why.clone());
+        }
     }
 
     /// One input, and everything that follows from it.
@@ -318,22 +366,31 @@ impl Engine {
         while let Some(output) = self.session.poll() {
             match output {
                 Output::Transmit(record) => self.transmit(record.into_bytes()),
-                Output::Start(id, request) => self.start(id, request),
+                // What the agent wrote before it asked or answered can be taken then.
+                Output::Start(id, request) => {
+                    self.put(std::mem::take(&mut records));
+                    self.start(id, request);
+                }
                 Output::Cancel(id) => {
                     if let Some(stop) = self.state.tasks.remove(&id) {
                         contained(stop);
                     }
                 }
                 Output::Event(Event::Record(record)) => records.push(record),
-                Output::Event(event) => self.event(event),
+                Output::Event(event) => {
+                    self.put(std::mem::take(&mut records));
+                    self.event(event);
+                }
                 Output::Diagnostic(diagnostic) => tracing::warn!(text = diagnostic.text, "host"),
                 Output::CloseInput => self.writer = None,
                 Output::Exit(exit) => self.state.over = Some(exit.end),
             }
         }
         self.put(records);
+        // What is wrong with half a record at the end depends on how the agent ends.
         if let Some(fault) = self.fault()
-            && !self.state.stopped
+            && !self.state.output_ended
+            && !std::mem::replace(&mut self.state.told, true)
         {
             self.state.stopped = true;
             self.shelf.records.put((0, Err(fault)));
@@ -417,7 +474,12 @@ impl Engine {
     }
 
     fn start(&mut self, id: EffectId, request: Request) {
-        let reply = Reply::new(id, self.news.clone());
+        // Those that were taken back may run on, and count.
+        let running = Arc::strong_count(&self.running);
+        let reply = Reply::new(id, self.news.clone(), Arc::clone(&self.running));
+        if running > CALLBACKS {
+            return reply.send(Answer::Failed(TOO_MANY.to_owned()));
+        }
         let Some(task) = requests::task(&self.callbacks, request, reply) else {
             return;
         };
@@ -436,28 +498,36 @@ impl Engine {
         Some(Error::Protocol { message })
     }
 
-    /// Everything is known: whoever waits learns of it.
-    fn finish(&mut self) {
-        let ended = Ended {
+    /// How the agent ended, as far as that is known.
+    fn how_it_ended(&self) -> Ended {
+        Ended {
             status: self.state.exited.flatten(),
             stderr: self.tail.lines(),
-        };
-        let fault = self.fault();
-        let told = fault.is_some();
-        let why = fault.unwrap_or_else(|| Error::Ended(ended.clone()));
+        }
+    }
+
+    /// Everything is known: whoever waits learns of it.
+    fn finish(&mut self) {
+        let ended = self.how_it_ended();
+        let state = &self.state;
         // An end that the client did not ask for is told, and so is a crash behind
-        // one that it did ask for. A fault was told when it came.
-        let crashed = ended.code().is_none() && !self.state.killed;
-        let expected = !told && self.state.closed && !crashed;
+        // one that it did ask for, and half a record that nobody had killed.
+        let crashed = ended.code().is_none() && !state.killed;
+        let fault = self.fault().filter(|_| state.told || !state.killed);
+        let expected = state.closed && !crashed && fault.is_none();
+        let told = state.told;
+        let why = match fault {
+            // An agent that failed did not mean to end there.
+            Some(fault) if told || ended.success() => fault,
+            _ => Error::Ended(ended.clone()),
+        };
         let over = Over {
             ended,
             why: if expected { Error::Closed } else { why.clone() },
         };
         // First, so that whoever learns of the end can ask for all of it.
         self.ended.put(over);
-        for tell in std::mem::take(&mut self.state.bereft) {
-            tell(why.clone());
-        }
+        self.tell_bereft(&why);
         if !told && !expected {
             self.shelf.records.put((0, Err(why)));
         }

@@ -21,7 +21,7 @@ pub enum Error {
         /// Why, in the system's words.
         cause: String,
     },
-    /// The agent ended, or its stdout did, before it answered.
+    /// The agent ended, or closed its stdin or stdout, before it answered.
     Ended(Ended),
     /// The agent did not answer in time.
     TimedOut {
@@ -60,7 +60,7 @@ pub enum Error {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ended {
     /// Its exit status, or the signal that ended it; `None` while it still runs
-    /// without a stdout, and where the system does not know.
+    /// without a stdin or stdout, and where the system does not know.
     pub status: Option<ExitStatus>,
     /// The last lines that it wrote on stderr, oldest first, long ones cut.
     pub stderr: Arc<[String]>,
@@ -83,7 +83,7 @@ impl Ended {
 impl fmt::Display for Ended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.status {
-            None => f.write_str("the agent closed its output")?,
+            None => f.write_str("the agent closed its end of a pipe")?,
             Some(status) => match status.code() {
                 Some(code) => write!(f, "the agent ended with status {code}")?,
                 None => write!(f, "the agent was ended by a {status}")?,

@@ -5,6 +5,7 @@ use super::news::News;
 use super::task::{BoxFuture, FAILED, Failure, answered};
 use agentx_core::effect::EffectId;
 use agentx_core::host::{Answer, Request};
+use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 /// The callback for a request, as a task that answers; without one the request is
@@ -46,19 +47,22 @@ fn run<T: Send + 'static>(
 
 /// The way back for one request. Dropped without an answer it fails the request:
 /// a task that is lost allows nothing (WIRE-PERM-002).
-pub(super) struct Reply(Option<(EffectId, Sender<News>)>);
+/// Shares `running` until then, so that callbacks can be counted that run on.
+pub(super) struct Reply(Option<(EffectId, Sender<News>, Arc<()>)>);
 
 impl Reply {
-    pub(super) const fn new(id: EffectId, news: Sender<News>) -> Self {
-        Self(Some((id, news)))
+    pub(super) const fn new(id: EffectId, news: Sender<News>, running: Arc<()>) -> Self {
+        Self(Some((id, news, running)))
     }
 
-    fn send(mut self, answer: Answer) {
+    pub(super) fn send(mut self, answer: Answer) {
         self.tell(answer);
     }
 
     fn tell(&mut self, answer: Answer) {
-        if let Some((id, news)) = self.0.take() {
+        if let Some((id, news, running)) = self.0.take() {
+            // It may be asked the next thing at once.
+            drop(running);
             // A loop that is gone needs no answer.
             let _ = news.send(News::Answer(id, answer));
         }

@@ -1,6 +1,10 @@
 use super::*;
 use agentx_core::schema::host::Interrupt;
+use std::os::unix::process::ExitStatusExt as _;
 use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -52,11 +56,11 @@ fn whatever_has_no_callback_is_refused() {
 // covers: WIRE-PERM-002
 #[test]
 fn a_task_that_is_lost_is_a_refusal() {
-    let lost: Spawn = std::sync::Arc::new(|task| {
+    let lost: Spawn = Arc::new(|task| {
         drop(task);
         Box::new(|| {})
     });
-    let panics: Spawn = std::sync::Arc::new(|_| panic!("no runtime"));
+    let panics: Spawn = Arc::new(|_| panic!("no runtime"));
     for spawn in [lost, panics] {
         let question = r#"{"type":"control_request","request_id":"r1","request":{"subtype":"can_use_tool","tool_name":"Bash","tool_use_id":"t","input":{}}}"#;
         let script = format!(r#"echo '{question}'; read -r answer; echo "$answer" >&2"#);
@@ -140,4 +144,122 @@ fn an_agent_that_closes_its_output_is_told_with_how_it_ended_then() {
     let mut context = Context::from_waker(Waker::noop());
     let over = pin!(client.wait()).as_mut().poll(&mut context);
     assert_eq!(over, Poll::Ready(how));
+}
+
+/// A question of an agent, as a line of a shell script.
+fn question(id: &str) -> String {
+    format!(
+        r#"echo '{{"type":"control_request","request_id":"{id}","request":{{"subtype":"can_use_tool","tool_name":"Bash","tool_use_id":"t","input":{{}}}}}}'"#
+    )
+}
+
+// covers: WIRE-008
+#[test]
+fn an_agent_that_closes_its_input_and_lives_on_leaves_nobody_waiting() {
+    let script = r#"exec < /dev/null; echo '{"type":"one"}'; exec sleep 1000"#;
+    let client = client(script, Callbacks::new());
+    assert!(wait(client.next()).unwrap().is_ok());
+    let Err(Error::Ended(how)) = wait(client.call(Interrupt {})) else {
+        panic!("an answer of nobody");
+    };
+    assert_eq!(how, Ended::default());
+    assert_eq!(how.to_string(), "the agent closed its end of a pipe");
+    // It was left alone.
+    assert_eq!(
+        wait(client.kill()).status.and_then(|how| how.signal()),
+        Some(15)
+    );
+}
+
+#[test]
+fn what_has_left_the_group_and_goes_on_writing_holds_up_no_end() {
+    let leaves = r#"setsid sh -c 'while echo "{\"type\":\"more\"}"; do sleep 0.1; done' &
+        read -r line; exit 3"#;
+    let client = client(leaves, Callbacks::new());
+    assert!(wait(client.next()).unwrap().is_ok());
+    client.close();
+    // It is gone before its pipe is.
+    while std::fs::exists(format!("/proc/{}", client.id())).unwrap() {
+        assert!(wait(client.next()).unwrap().is_ok());
+    }
+    assert_eq!(wait(client.kill()).code(), Some(3));
+    while let Some(record) = wait(client.next()) {
+        assert!(record.is_ok(), "{record:?}");
+    }
+}
+
+// covers: WIRE-PERM-002
+#[test]
+fn callbacks_that_were_taken_back_and_run_on_count() {
+    let begun = Arc::new(AtomicUsize::new(0));
+    let (count, (release, held)) = (Arc::clone(&begun), channel::<()>());
+    let held = Mutex::new(held);
+    let callbacks = Callbacks::new().can_use_tool(move |_| {
+        count.fetch_add(1, Ordering::Relaxed);
+        // Until the other end is dropped.
+        let _ = held.lock().unwrap().recv();
+        async { Ok(Decision::allow()) }
+    });
+    let again = format!(
+        r#"{}; echo '{{"type":"control_cancel_request","request_id":"r"}}'"#,
+        question("r")
+    );
+    let script = format!(
+        r#"n=0; while [ $n -lt 300 ]; do n=$((n+1)); {again}; done
+        {}; while read -r answer; do case "$answer" in *last*) break;; esac; done
+        echo "$answer" >&2; echo '{{"type":"done"}}'; exec cat"#,
+        question("last")
+    );
+    let client = client(&script, callbacks);
+    assert!(wait(client.next()).unwrap().is_ok());
+    let said = client.stderr();
+    assert!(
+        said[0].contains(r#""subtype":"error","request_id":"last""#)
+            && said[0].contains("too many"),
+        "{said:?}"
+    );
+    drop(release);
+    drop(client);
+    assert!(begun.load(Ordering::Relaxed) <= CALLBACKS);
+}
+
+#[test]
+fn half_a_record_at_the_end_is_told_by_how_the_agent_ended() {
+    let half = r#"echo '{"type":"one"}'; printf '{"type":"ha'"#;
+    let last = |then: &str, kill: bool| {
+        let client = client(&format!("{half}; {then}"), Callbacks::new());
+        assert!(wait(client.next()).unwrap().is_ok());
+        if kill {
+            wait(client.kill());
+        }
+        let last = wait(client.next()).map(Result::unwrap_err);
+        assert!(wait(client.next()).is_none());
+        (last, wait(client.wait()))
+    };
+    let (told, _) = last("exit 0", false);
+    assert!(matches!(told, Some(Error::Protocol { .. })), "{told:?}");
+    let (told, ended) = last("exit 3", false);
+    assert_eq!(ended.code(), Some(3));
+    assert_eq!(told, Some(Error::Ended(ended)));
+    let (told, ended) = last("kill -SEGV $$", false);
+    assert_eq!(ended.status.and_then(|how| how.signal()), Some(11));
+    assert_eq!(told, Some(Error::Ended(ended)));
+    // Whoever kills it knows.
+    let (told, _) = last("exec sleep 1000", true);
+    assert_eq!(told, None);
+}
+
+#[test]
+fn records_before_an_answer_are_there_when_it_is() {
+    let script = r#"while read -r line; do
+        id=$(echo "$line" | sed 's/.*"request_id":"\([^"]*\)".*/\1/')
+        printf '{"type":"one"}\n{"type":"control_response","response":{"subtype":"success","request_id":"%s"}}\n' "$id"
+        done"#;
+    let client = client(script, Callbacks::new());
+    let mut context = Context::from_waker(Waker::noop());
+    for _ in 0..20 {
+        wait(client.interrupt()).unwrap();
+        let record = pin!(client.next()).as_mut().poll(&mut context);
+        assert!(matches!(record, Poll::Ready(Some(Ok(_)))), "{record:?}");
+    }
 }

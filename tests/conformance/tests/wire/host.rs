@@ -83,6 +83,25 @@ fn a_record_of_an_unknown_type_is_passed_on_as_text() {
 }
 
 #[test]
+fn a_result_of_a_newer_agent_ends_its_prompt() {
+    let mut h = HostBench::new();
+    let prompt = uuid(1);
+    h.prompt(Prompt::text("one").with_uuid(&*prompt));
+    h.record(&json!({"type": "result", "subtype": "postponed", "prompt_uuid": prompt}));
+    // Only a result does.
+    h.record(&json!({"type": "hologram", "prompt_uuid": prompt}));
+    let ends: Vec<_> = h
+        .events()
+        .filter_map(|event| match event {
+            Event::Record(record) => Some((record.is_end_of(&prompt), record.result().is_some())),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(ends, [(true, false), (false, false)]);
+    assert_eq!(h.session.waiting_prompts(), 0);
+}
+
+#[test]
 fn members_that_are_not_known_are_dropped() {
     let mut h = HostBench::new();
     h.record(&json!({"newer": {"a": 1}, "type": "prompt_suggestion", "suggestion": "go on", "uuid": "u", "session_id": "s"}));
@@ -94,6 +113,7 @@ fn members_that_are_not_known_are_dropped() {
 #[test]
 fn input_that_cannot_be_read_ends_the_session_with_a_fixed_text() {
     let text = "the record stands here: secret-words";
+    let long = "i".repeat(Limits::DEFAULT.host_id_bytes + 1);
     let cases = [
         (format!("\n{{\"type\":\"{text}\""), 2, "unexpected end"),
         (format!("[\"{text}\"]\n"), 1, "record is not a JSON object"),
@@ -106,6 +126,16 @@ fn input_that_cannot_be_read_ends_the_session_with_a_fixed_text() {
             format!("{{\"type\":\"control_cancel_request\",\"request_id\":[\"{text}\"]}}\n"),
             1,
             "request_id is no readable string",
+        ),
+        (
+            format!("{{\"type\":\"control_request\",\"request_id\":\"{long}\"}}\n"),
+            1,
+            "request_id is too long",
+        ),
+        (
+            format!("{{\"type\":\"control_cancel_request\",\"request_id\":\"{long}\"}}\n"),
+            1,
+            "request_id is too long",
         ),
         (
             format!("{{\"type\":\"{text}\",\"type\":\"x\"}}\n"),

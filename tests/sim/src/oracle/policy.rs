@@ -237,8 +237,12 @@ impl Oracle for Rights {
                 let request = model.request(&answer.id);
                 match request.filter(|request| request.standing == Standing::Open) {
                     Some(request) if request.call.is_some() => self.answered(model, &answer.body),
-                    // A hook of the host can change them as well.
-                    Some(_) => self.known = false,
+                    // A hook of the host can change them as well, and an answer behind
+                    // it in the same bytes may have come too late.
+                    Some(_) => {
+                        self.known = false;
+                        self.unclear = true;
+                    }
                     None => {}
                 }
             }
