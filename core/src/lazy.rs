@@ -26,6 +26,12 @@ impl<T> Lazy<T> {
         Self(Some(Box::new(part)))
     }
 
+    /// The part, if somebody has written to it: for what is done to all of it that
+    /// is there.
+    pub(crate) fn made(&mut self) -> Option<&mut T> {
+        self.0.as_deref_mut()
+    }
+
     /// Gives back what was written to.
     pub(crate) fn reset(&mut self) {
         self.0 = None;

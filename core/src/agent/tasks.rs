@@ -379,7 +379,9 @@ impl AgentSession {
 
     /// Writes what is to be told of tasks that were stopped with their turn.
     pub(super) fn tell_stopped_tasks(&mut self) {
-        for over in core::mem::take(&mut self.tasks.stopped) {
+        let tasks = self.tasks.made();
+        let stopped = tasks.map(|tasks| core::mem::take(&mut tasks.stopped));
+        for over in stopped.unwrap_or_default() {
             self.tell_task_over(&over);
         }
     }
@@ -445,7 +447,8 @@ impl AgentSession {
                 self.send(&record);
             }
         }
-        for (task, ran) in self.tasks.due(now, every) {
+        let due = self.tasks.made().map(|tasks| tasks.due(now, every));
+        for (task, ran) in due.unwrap_or_default() {
             if partial {
                 let id = Some(Arc::clone(&task.id));
                 self.send(&records::tool_progress(&task.call, &task.tool, ran, id));
