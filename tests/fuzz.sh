@@ -18,8 +18,9 @@ usage() {
 }
 
 case ${1:-} in
-  --smoke) seconds=4 && shift ;;
-  --seconds) seconds=${2:?seconds are missing} && shift 2 ;;
+  # What runs for seconds is not worth a long build.
+  --smoke) seconds=4 level=1 && shift ;;
+  --seconds) seconds=${2:?seconds are missing} level=3 && shift 2 ;;
   *) usage ;;
 esac
 known=$(ls tests/fuzz/fuzz_targets | sed 's/\.rs$//')
@@ -42,7 +43,8 @@ coverage='-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4
 (
   cd tests/fuzz
   # With --target the flags are for what is fuzzed alone, and not for build scripts.
-  CARGO_TARGET_DIR=$build RUSTFLAGS="--cfg fuzzing $(echo $coverage) -Ccodegen-units=4 -Cdebug-assertions" \
+  CARGO_TARGET_DIR=$build CARGO_PROFILE_RELEASE_OPT_LEVEL=$level \
+    RUSTFLAGS="--cfg fuzzing $(echo $coverage) -Cdebug-assertions" \
     cargo +nightly build --quiet --release --bins --target "$host"
 )
 
