@@ -209,5 +209,19 @@ mod list {
             "a request is given up behind its time, not at it";
         WirePerm041, "WIRE-PERM-041",
             "an input that a hook has rewritten stands above the one that the host allows";
+        HostWire007, "WIRE-007",
+            "a call of the host that is timed out waits on for a better answer";
+        HostWire008, "WIRE-008",
+            "the end of the agent closes every call of the host but the newest";
+        HostWire015, "WIRE-015",
+            "the host writes on behind the end of the agent's input";
+        HostWireEof001, "WIRE-EOF-001",
+            "the host drops the last record of the agent if no newline ends it";
+        HostWirePerm002, "WIRE-PERM-002",
+            "the host answers a request that failed with a bare success";
+        HostWirePerm070, "WIRE-PERM-070",
+            "an answer of the host to a request that the agent took back is written";
+        HostDec21, "DEC-21",
+            "the exit of the host does not name the prompts without a result";
     }
 }

@@ -16,6 +16,7 @@ use crate::json::{RawJson, Writer};
 use crate::machine::Misuse;
 use crate::mark::mark;
 use crate::mcp::McpReply;
+use crate::plant::planted;
 use crate::schema::declare::Json as _;
 use crate::schema::outbound::{ControlResponse, HostRequest};
 use crate::schema::received::AgentRequest;
@@ -72,6 +73,10 @@ impl HostSession {
     pub(super) fn taken_back(&mut self, id: &str) {
         if let Some(effect) = self.asked.get(id).copied() {
             mark!(self.marks, HOST_WIRE_PERM_070);
+            if planted!(self.config.limits.planted(), HostWirePerm070) {
+                self.out.push_back(Output::Cancel(effect));
+                return;
+            }
             self.cancel_ask(effect);
         }
     }
@@ -121,7 +126,11 @@ impl HostSession {
             Answer::Mcp(None) => Ok(None),
             Answer::Failed(why) => {
                 mark!(self.marks, HOST_WIRE_PERM_002);
-                Err(why)
+                if planted!(self.config.limits.planted(), HostWirePerm002) {
+                    Ok(None)
+                } else {
+                    Err(why)
+                }
             }
         };
         self.answer(id, payload);

@@ -13,6 +13,7 @@
 use super::{CallError, CallId, Event, HostSession, Unsent};
 use crate::correlate::{Pending, Unmatched};
 use crate::mark::mark;
+use crate::plant::planted;
 use crate::schema::host::{Call, ControlCall};
 use crate::schema::inbound::{ControlResponse, ResponseBody};
 use crate::time::Instant;
@@ -100,13 +101,21 @@ impl HostSession {
             mark!(self.marks, HOST_WIRE_007);
             self.waiters.abort(&id);
             self.calls.remove(&call);
+            if planted!(self.config.limits.planted(), HostWire007) {
+                let due = self.now.after(self.config.limits.host_call_timeout);
+                let waiter = Waiter { call, due };
+                self.waiters.register(id.as_str().into(), None, waiter);
+            }
             self.tell(Event::Answered(call, Err(CallError::TimedOut)));
         }
     }
 
     /// No answer can come any more. Returns how many waited.
     pub(super) fn close_calls(&mut self) -> usize {
-        let waited = self.waiters.abort_all();
+        let mut waited = self.waiters.abort_all();
+        if planted!(self.config.limits.planted(), HostWire008) {
+            waited.pop();
+        }
         for pending in &waited {
             mark!(self.marks, HOST_WIRE_008);
             let call = pending.waiter.call;

@@ -127,6 +127,7 @@ use crate::json::Scanner;
 use crate::link::{Fault, Link};
 use crate::machine::{Machine, Misuse, Wants};
 use crate::mark::{Marks, mark};
+use crate::plant::planted;
 use crate::schema::outbound::KeepAlive;
 use crate::schema::received::Received;
 use crate::time::Instant;
@@ -254,7 +255,9 @@ impl HostSession {
     fn end_of_stream(&mut self) {
         // The tail is a record like any other before the end is declared (WIRE-EOF-001).
         let (guard, limits) = (&self.config.credentials, &self.config.limits);
-        if let Some(read) = self.link.end(guard, limits) {
+        if let Some(read) = self.link.end(guard, limits)
+            && !planted!(self.config.limits.planted(), HostWireEof001)
+        {
             mark!(self.marks, HOST_WIRE_EOF_001);
             self.take(read);
         }

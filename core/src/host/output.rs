@@ -4,6 +4,7 @@ use super::{End, Event, Exit, HostSession, Output, Stage, Unsent};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::json::{ScanLimits, Writer};
 use crate::link::Outgoing;
+use crate::plant::planted;
 use crate::schema::declare::Json;
 use alloc::vec::Vec;
 
@@ -11,7 +12,12 @@ impl HostSession {
     /// Queues a record behind all others. What cannot leave is refused before it
     /// can close the link, and nothing has happened then.
     pub(super) fn send(&mut self, record: &impl Json) -> Result<(), Unsent> {
-        if self.stage != Stage::Open {
+        let closed = if planted!(self.config.limits.planted(), HostWire015) {
+            self.stage == Stage::Exited
+        } else {
+            self.stage != Stage::Open
+        };
+        if closed {
             return Err(Unsent::Closed);
         }
         let mut writer = Writer::new();
@@ -81,7 +87,10 @@ impl HostSession {
         self.close_output();
         self.link.latch();
         self.stage = Stage::Exited;
-        let prompts = core::mem::take(&mut self.prompts);
+        let mut prompts = core::mem::take(&mut self.prompts);
+        if planted!(self.config.limits.planted(), HostDec21) {
+            prompts.clear();
+        }
         self.out.push_back(Output::Exit(Exit {
             end,
             calls,

@@ -181,7 +181,9 @@ mod tests {
         for plant in Plant::ALL {
             assert_eq!(Plant::named(plant.name()), Some(*plant));
             let tag = plant.requirement().replace('-', "").to_lowercase();
-            let name = plant.name().to_lowercase();
+            let name = plant.name();
+            // What is planted in the host's machine says so.
+            let name = name.strip_prefix("Host").unwrap_or(name).to_lowercase();
             assert!(name.starts_with(&tag), "{name} breaks {tag}");
         }
         assert!(report("Nonsense", &(0..1), 1).is_err());

@@ -449,6 +449,10 @@ impl Oracle for Calls {
             } => {
                 let matter = self.matters.entry(call.to_string()).or_default();
                 matter.callbacks = true;
+                // The hooks that have ruled were not all there are.
+                if model.lags() && matches!(matter.verdict, Some(Verdict::HooksAllow(_))) {
+                    matter.verdict = Some(Verdict::Unclear);
+                }
             }
             Said::Withdrawn { id } => return self.withdrawn(model, id),
             Said::Result(ending) if !ending.never_ran() => {

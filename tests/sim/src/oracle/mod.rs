@@ -18,10 +18,12 @@
 //! | `states` | running, requires_action, idle | WIRE-004, WIRE-PERM-023 |
 //! | `prompts` | one terminal record for each prompt, order and bounds of the queue | WIRE-020, DEC-15, 20, 21, 44, 45 |
 //! | `store` | what is promised is stored, and nothing runs twice | DEC-32 |
+//! | `host` | of the host: the laws, one end of each call and prompt, records in order | WIRE-003, 006, 007, 008, 015, WIRE-EOF-001, WIRE-PERM-002, 010, 070, DEC-10, 21 |
 
 mod books;
 mod calls;
 mod decision;
+mod host;
 mod interrupt;
 mod json;
 mod laws;
@@ -122,6 +124,8 @@ pub struct Oracles {
     books: books::Books,
     prompts: prompts::Prompts,
     store: store::Stored,
+    /// Judges the host, of which the others and the model know nothing.
+    host: host::Hosts,
 }
 
 /// Has every oracle judge.
@@ -227,6 +231,7 @@ impl Watch for Oracles {
         if let Event::Began { config, .. } = event {
             self.began(config);
         }
+        self.host.see(now, event)?;
         let Some(mut model) = self.model.take() else {
             return Ok(());
         };

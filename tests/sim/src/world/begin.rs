@@ -7,7 +7,32 @@ use super::{Step, World};
 use crate::event::{Event, Watch};
 use crate::pipe::Pipe;
 use agentx_core::ids::Seed;
+#[cfg(agentx_planted)]
+use agentx_core::plant::Plant;
 use agentx_core::store::Beginning;
+use agentx_core::{agent, host};
+
+/// How a host is set up. A fault of hosts that is planted is planted here.
+#[cfg_attr(
+    not(agentx_planted),
+    expect(
+        unused_variables,
+        unused_mut,
+        reason = "a host takes nothing else over"
+    )
+)]
+pub(super) fn host_config(seed: u64, agent: &agent::Config) -> host::Config {
+    let mut config = host::Config::new(Seed::from_u64(seed));
+    #[cfg(agentx_planted)]
+    {
+        let planted = agent.limits.planted;
+        let of_host = |fault: Plant| fault.name().starts_with("Host");
+        if planted.fault().is_some_and(of_host) {
+            config.limits.planted = planted;
+        }
+    }
+    config
+}
 
 impl<W: Watch> World<'_, W> {
     /// Starts a process and a host. What the store holds is taken up again, or the
@@ -33,7 +58,7 @@ impl<W: Watch> World<'_, W> {
         self.up = Pipe::new(self.plan.pipe);
         self.down = Pipe::new(self.plan.pipe);
         let now = self.instant();
-        self.desk = Desk::new(u64::from(self.epoch), now);
+        self.desk = Desk::new(host_config(u64::from(self.epoch), &config), now);
         self.agent = Process::new(config.clone(), now);
         self.watch.see(
             now,

@@ -5,7 +5,6 @@ use crate::event::{Event, Violation, Watch};
 use crate::fault::Fault;
 use agentx_core::effect::EffectId;
 use agentx_core::host::{Command, Config, End, Exit, HostSession, Input, Output, Request};
-use agentx_core::ids::Seed;
 use agentx_core::machine::Machine as _;
 use agentx_core::time::Instant;
 use std::collections::VecDeque;
@@ -60,6 +59,8 @@ pub(super) struct Desk {
     pub(super) over: bool,
     /// Requests of the agent that wait, oldest first.
     pub(super) asks: Vec<Ask>,
+    /// Requests that the agent took back and that are answered all the same.
+    pub(super) late: Vec<Ask>,
     /// Calls that were made.
     pub(super) calls: u64,
     /// Prompts that were sent.
@@ -75,9 +76,9 @@ pub(super) struct Desk {
 }
 
 impl Desk {
-    pub(super) fn new(seed: u64, now: Instant) -> Self {
+    pub(super) fn new(config: Config, now: Instant) -> Self {
         Self {
-            session: HostSession::new(Config::new(Seed::from_u64(seed)), now),
+            session: HostSession::new(config, now),
             out: VecDeque::new(),
             written: 0,
             reading: false,
@@ -87,6 +88,7 @@ impl Desk {
             broken: false,
             over: false,
             asks: Vec::new(),
+            late: Vec::new(),
             calls: 0,
             prompts: 0,
             waiting: 0,
@@ -195,7 +197,7 @@ impl<W: Watch> World<'_, W> {
                     self.put(Line { bytes, own: true })?;
                 }
                 Output::Start(id, request) => self.asked(id, request)?,
-                Output::Cancel(id) => self.desk.asks.retain(|ask| ask.id != id),
+                Output::Cancel(id) => self.ask_cancelled(id),
                 Output::CloseInput => self.desk.ended = true,
                 Output::Exit(exit) => self.host_exits(&exit)?,
                 Output::Event(_) | Output::Diagnostic(_) => {}
@@ -220,6 +222,7 @@ impl<W: Watch> World<'_, W> {
     fn host_exits(&mut self, exit: &Exit) -> Step {
         self.desk.over = true;
         self.desk.asks.clear();
+        self.desk.late.clear();
         if matches!(exit.end, End::Fault { .. }) && !self.down.is_closed() {
             let what = format!("the host cannot read the agent: {:?}", exit.end);
             return Err(Violation::new("records", "DEC-47", what));
@@ -285,6 +288,29 @@ impl<W: Watch> World<'_, W> {
             return self.inject_fault(Some(Fault::DuplicateReply), line);
         }
         Ok(())
+    }
+
+    /// A request is settled by its cancellation; who works on it may not know yet.
+    fn ask_cancelled(&mut self, id: EffectId) {
+        let Some(place) = self.desk.asks.iter().position(|ask| ask.id == id) else {
+            return;
+        };
+        let ask = self.desk.asks.remove(place);
+        if !self.calm && self.tape.one_in(4) {
+            self.desk.late.push(ask);
+            let pause = self.pause();
+            self.after(pause, What::HostAnswersLate(id));
+        }
+    }
+
+    /// The host answers a request that was cancelled.
+    pub(super) fn host_answers_late(&mut self, id: EffectId) -> Step {
+        let Some(place) = self.desk.late.iter().position(|ask| ask.id == id) else {
+            return Ok(());
+        };
+        let request = self.desk.late.remove(place).request;
+        let answer = answers::answer(&mut self.tape, &request, self.calm);
+        self.host_feed(Input::Done(id, answer))
     }
 
     /// Something answers for the host, and wrongly; its own answer comes later.

@@ -96,6 +96,8 @@ enum What {
     HostActs,
     /// The host answers one of the agent's requests.
     HostAnswers(EffectId),
+    /// The host answers one that was cancelled.
+    HostAnswersLate(EffectId),
     /// An effect goes on.
     Effect(EffectId),
     /// An effect that was cancelled answers all the same.
@@ -144,7 +146,7 @@ impl<'w, W: Watch> World<'w, W> {
             set_up: 0,
             epoch: 0,
             agent,
-            desk: Desk::new(0, Instant::ZERO),
+            desk: Desk::new(begin::host_config(0, &plan.config), Instant::ZERO),
             up: Pipe::new(plan.pipe),
             down: Pipe::new(plan.pipe),
             store: Store::default(),
@@ -234,6 +236,7 @@ impl<'w, W: Watch> World<'w, W> {
             What::HostTick => self.host_tick(at)?,
             What::HostActs => self.host_acts()?,
             What::HostAnswers(id) => self.host_answers(id)?,
+            What::HostAnswersLate(id) => self.host_answers_late(id)?,
             What::Effect(id) => self.effect(id)?,
             What::Late(id) => self.late(id)?,
         }

@@ -19,6 +19,11 @@ impl<W: Watch> World<'_, W> {
                 self.begin()?;
             }
             if !self.step()? {
+                // A host that has left does nothing any more, and what hangs goes on
+                // only when all is calm.
+                if self.desk.over && self.agent.lives() {
+                    break;
+                }
                 self.stuck("nothing is set up")?;
             }
             self.mischief()?;

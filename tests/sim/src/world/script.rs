@@ -97,6 +97,12 @@ const OTHERS: [&str; 15] = [
     r#"{"type":"user","message":{"role":"user","content":[{"type":"text","text":"a"},{"type":"input_text","text":"b"}]},"parent_tool_use_id":null}"#,
 ];
 
+/// An operation by its words.
+fn operation(subtype: &str, members: &str) -> Option<Call> {
+    let members = RawJson::parse(members).ok()?;
+    OtherCall::new(subtype, members).ok().map(Call::Other)
+}
+
 impl<W: Watch> World<'_, W> {
     /// Sets up the next thing that the host does.
     pub(super) fn set_up_act(&mut self) {
@@ -124,7 +130,8 @@ impl<W: Watch> World<'_, W> {
             12 => self.inject(records::prompt(None, "no uuid", "")),
             13 => self.call(Interrupt.into()),
             14 => self.host_begins(),
-            15..21 => Ok(()),
+            15..20 => Ok(()),
+            20 => self.host_strays(),
             21..25 => self.host_operates(),
             25 => self.host_server_speaks(),
             26 => self.host_takes_back(),
@@ -151,11 +158,53 @@ impl<W: Watch> World<'_, W> {
         records::uuid(1_000 * self.epoch + number)
     }
 
+    /// What an embedder seldom wants, or should not.
+    fn host_strays(&mut self) -> Step {
+        const TIMES: [u64; 4] = [50, 0, 500, 5_000];
+        const NO_UUIDS: [&str; 3] = ["", "one", "00000000-0000-0000-0000-000000000001"];
+        match self.tape.below(16) {
+            0..4 => {
+                let uuid = NO_UUIDS[self.tape.below(NO_UUIDS.len())];
+                self.prompt_as(uuid.to_string(), "go", &[None])
+            }
+            // Of one that waits, perhaps.
+            4..6 => {
+                let uuid = self.some_uuid(4);
+                self.prompt_as(uuid, "go again", &[None])
+            }
+            6..8 => {
+                let mut prompt = Prompt::text("go");
+                prompt.uuid = None;
+                self.order(Command::Prompt(Box::new(prompt)))
+            }
+            8..13 => {
+                let timeout = Duration::from_micros(TIMES[self.tape.below(TIMES.len())]);
+                let (subtype, members) = OPERATIONS[self.tape.below(3)];
+                match operation(subtype, members) {
+                    Some(call) => self.call_for(call, Some(timeout)),
+                    None => Ok(()),
+                }
+            }
+            13..15 => {
+                let back = self.tape.below(4) as u64;
+                let id = CallId(self.desk.calls.saturating_sub(back));
+                self.order(Command::Forget(id))
+            }
+            _ if self.tape.one_in(3) => self.order(Command::Abandon),
+            _ => Ok(()),
+        }
+    }
+
     /// Calls an operation; now and then nobody waits for long.
     fn call(&mut self, call: Call) -> Step {
+        let timeout = self.tape.one_in(8).then(|| Duration::from_millis(2));
+        self.call_for(call, timeout)
+    }
+
+    /// Calls an operation and waits so long.
+    fn call_for(&mut self, call: Call, timeout: Option<Duration>) -> Step {
         self.desk.calls += 1;
         let id = CallId(self.desk.calls);
-        let timeout = self.tape.one_in(8).then(|| Duration::from_millis(2));
         let call = Box::new(call);
         self.order(Command::Call { id, call, timeout })?;
         if self.tape.one_in(32) {
@@ -165,16 +214,18 @@ impl<W: Watch> World<'_, W> {
     }
 
     fn call_by_name(&mut self, subtype: &str, members: &str) -> Step {
-        let members = RawJson::parse(members).ok();
-        let call = members.and_then(|members| OtherCall::new(subtype, members).ok());
-        match call {
-            Some(call) => self.call(Call::Other(call)),
+        match operation(subtype, members) {
+            Some(call) => self.call(call),
             None => Ok(()),
         }
     }
 
     fn prompt(&mut self, text: &str, priorities: &[Option<Priority>]) -> Step {
         let uuid = self.next_uuid();
+        self.prompt_as(uuid, text, priorities)
+    }
+
+    fn prompt_as(&mut self, uuid: String, text: &str, priorities: &[Option<Priority>]) -> Step {
         let mut prompt = Prompt::text(text).with_uuid(uuid);
         prompt.priority = priorities[self.tape.below(priorities.len())];
         self.order(Command::Prompt(Box::new(prompt)))

@@ -20,6 +20,9 @@ struct Follow {
     unwritten: usize,
     /// Bytes that the host has not read.
     unread: usize,
+    /// Whether a line went to the agent that its host did not write: what is written
+    /// of it is not told.
+    injected: bool,
     broken: bool,
     deadline: Option<Instant>,
     seen: FaultCounts,
@@ -58,8 +61,11 @@ impl Follow {
                 self.unread += count;
             }
             Event::HostRead(bytes) => self.unread -= bytes.len(),
-            Event::Sent { line, .. } if line.starts_with(br#"{"type":"control_response""#) => {
-                self.closed.insert(request_id(line));
+            Event::Sent { line, own } => {
+                self.injected |= !own;
+                if line.starts_with(br#"{"type":"control_response""#) {
+                    self.closed.insert(request_id(line));
+                }
             }
             Event::AgentDrained(agent) => self.deadline = agent.deadline(),
             _ => {}
@@ -87,7 +93,11 @@ impl Watch for Follow {
                 Event::Sent { own: false, .. },
             ) => true,
             (Some(Fault::EarlyTick), Event::AgentInput(Input::Tick)) => early,
-            (Some(Fault::PartialWrite), Event::Written(_)) => self.unwritten > 0,
+            (Some(Fault::PartialWrite), Event::Written(_))
+                if self.unwritten > 0 || !self.injected =>
+            {
+                self.unwritten > 0
+            }
             (Some(Fault::Split), Event::HostRead(_)) => self.unread > 0,
             // The other direction is not told of.
             (Some(Fault::PartialWrite | Fault::Split), _) => return Ok(()),

@@ -1,6 +1,7 @@
 //! Each oracle sees a sound sequence, and one that breaks its rule.
 
 mod calls;
+mod host;
 mod store;
 mod turns;
 mod wire;
