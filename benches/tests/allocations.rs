@@ -1,10 +1,15 @@
 //! What the core allocates, counted by the allocator for the thread of the test alone.
 
 use agentx_benches::{decode, encode};
+use agentx_core::agent::{AgentSession, Config, Input, Output, Provider};
 use agentx_core::frame::Framer;
+use agentx_core::ids::Seed;
 use agentx_core::json::{RawJson, ScanLimits, Scanner, Writer};
 use agentx_core::limits::Limits;
 use agentx_core::link::Link;
+use agentx_core::machine::Machine as _;
+use agentx_core::time::Instant;
+use std::sync::Arc;
 
 const RECORDS: &str = concat!(
     r#"{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a \"b\"\n"}},"session_id":"s","parent_tool_use_id":null,"uuid":"u"}"#,
@@ -86,4 +91,58 @@ fn the_steady_state_allocates_nothing() {
         assert_eq!(framer.held(), 0, "nothing is held at a record boundary");
     });
     assert!(idle > 0);
+}
+
+/// What an idle session may take, in bytes: its own fields, and what they point to.
+const IDLE_FIELDS: usize = 1_472;
+const IDLE_ELSEWHERE: i64 = 145;
+/// The same of what one small record leaves for the next.
+const IDLE_SCRATCH: i64 = 1_272;
+
+/// Feeds a session and acts as the writer of all it says.
+fn feed(session: &mut AgentSession, input: Input<'_>) {
+    let fed = session.handle(Instant::ZERO, input);
+    assert_eq!(fed, Ok(()));
+    settle(session);
+}
+
+fn settle(session: &mut AgentSession) {
+    let mut written = 0;
+    while let Some(output) = session.poll() {
+        match output {
+            Output::Transmit(record) => written += record.as_bytes().len(),
+            other => panic!("an idle session asks for nothing: {other:?}"),
+        }
+    }
+    if written > 0 {
+        let told = session.handle(Instant::ZERO, Input::Sent(written));
+        assert_eq!(told, Ok(()));
+    }
+}
+
+#[test]
+fn an_idle_session_is_small() {
+    let provider = Provider::new("main", "scripted", "m");
+    let config = Arc::new(Config::new(Seed::from_u64(1), "/", provider));
+    let mut idle = None;
+    let fresh = allocation_counter::measure(|| {
+        let config = Arc::clone(&config);
+        let mut session = AgentSession::with_seed(config, Seed::from_u64(2), Instant::ZERO);
+        settle(&mut session);
+        idle = Some(session);
+    });
+    assert!(size_of::<AgentSession>() <= IDLE_FIELDS);
+    assert!(fresh.bytes_current <= IDLE_ELSEWHERE, "{fresh:?}");
+
+    // What reads a record is kept for the next one; that makes no part of a turn.
+    let mut session = idle.expect("a session");
+    let heard = allocation_counter::measure(|| {
+        feed(&mut session, Input::Bytes(b"{\"type\":\"keep_alive\"}\n"));
+        feed(&mut session, Input::Tick);
+    });
+    assert!(heard.bytes_current <= IDLE_SCRATCH, "{heard:?}");
+    let again = allocation_counter::measure(|| {
+        feed(&mut session, Input::Bytes(b"{\"type\":\"keep_alive\"}\n"));
+    });
+    assert_eq!(again.bytes_current, 0, "{again:?}");
 }

@@ -12,6 +12,7 @@
 
 use crate::mark::{Marks, mark};
 use crate::plant::{Planted, planted};
+use alloc::boxed::Box;
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -73,12 +74,20 @@ pub enum Unmatched {
 #[derive(Clone, Debug)]
 pub struct Correlator<W> {
     pending: VecDeque<Pending<W>>,
-    closed: Recent,
-    resolved: Recent,
-    admitted: Recent,
+    /// What is remembered of closed requests, once there was one.
+    memory: Option<Box<Memory>>,
+    resolved_limit: usize,
     orphans: OrphanPolicy,
     marks: Marks,
     planted: Planted,
+}
+
+/// Closed requests, resolved tool calls, and those of orphans that were admitted.
+#[derive(Clone, Debug)]
+struct Memory {
+    closed: Recent,
+    resolved: Recent,
+    admitted: Recent,
 }
 
 impl<W> Correlator<W> {
@@ -88,9 +97,8 @@ impl<W> Correlator<W> {
     pub const fn new(resolved_limit: usize, orphans: OrphanPolicy) -> Self {
         Self {
             pending: VecDeque::new(),
-            closed: Recent::new(resolved_limit),
-            resolved: Recent::new(resolved_limit),
-            admitted: Recent::new(resolved_limit),
+            memory: None,
+            resolved_limit,
             orphans,
             marks: Marks::NONE,
             planted: Planted::NONE,
@@ -156,18 +164,19 @@ impl<W> Correlator<W> {
 
     /// Judges a success answer that matched nothing, by its payload's `toolUseID`.
     pub fn unmatched(&mut self, id: &str, tool_use_id: Option<&str>) -> Unmatched {
-        if self.closed.contains(id) {
+        if self.remembers(|memory| &memory.closed, id) {
             mark!(self.marks, WIRE_007);
             return Unmatched::Late;
         }
         let it_is = match tool_use_id {
-            Some(tool) if self.resolved.contains(tool) => Unmatched::Duplicate,
+            Some(tool) if self.remembers(|memory| &memory.resolved, tool) => Unmatched::Duplicate,
             Some(tool)
-                if self.orphans == OrphanPolicy::AdmitOnce && !self.admitted.contains(tool) =>
+                if self.orphans == OrphanPolicy::AdmitOnce
+                    && !self.remembers(|memory| &memory.admitted, tool) =>
             {
                 mark!(self.marks, WIRE_PERM_072);
                 if !planted!(self.planted, WirePerm072) {
-                    self.admitted.insert(tool.into());
+                    self.memory().admitted.insert(tool.into());
                 }
                 Unmatched::Admitted
             }
@@ -190,21 +199,37 @@ impl<W> Correlator<W> {
         self.pending.is_empty()
     }
 
+    fn remembers(&self, set: fn(&Memory) -> &Recent, key: &str) -> bool {
+        let memory = self.memory.as_deref();
+        memory.is_some_and(|memory| set(memory).contains(key))
+    }
+
+    fn memory(&mut self) -> &mut Memory {
+        let set = Recent::new(self.resolved_limit);
+        self.memory.get_or_insert_with(|| {
+            Box::new(Memory {
+                closed: set.clone(),
+                resolved: set.clone(),
+                admitted: set,
+            })
+        })
+    }
+
     fn close(&mut self, pending: &Pending<W>) {
-        self.closed.insert(pending.id.0.clone());
+        self.memory().closed.insert(pending.id.0.clone());
         if let Some(tool) = &pending.tool_use_id {
             if planted!(self.planted, WirePerm071) {
-                self.resolved.insert(pending.id.shared());
+                self.memory().resolved.insert(pending.id.shared());
                 return;
             }
-            self.resolved.insert(tool.clone());
+            self.memory().resolved.insert(tool.clone());
         }
     }
 
     /// Closes what nobody waits for any more; its call is resolved all the same.
     fn abandon(&mut self, pending: &Pending<W>) {
         if planted!(self.planted, WirePerm070) {
-            self.closed.insert(pending.id.0.clone());
+            self.memory().closed.insert(pending.id.0.clone());
             return;
         }
         mark!(self.marks, WIRE_PERM_070);

@@ -94,6 +94,9 @@ impl fmt::Display for TooManyLiterals {
 impl core::error::Error for TooManyLiterals {}
 
 impl Guard {
+    /// A guard without literals.
+    pub const NONE: Self = Self(None);
+
     /// A guard over `literals`; empty ones are left out.
     ///
     /// # Errors

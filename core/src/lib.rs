@@ -127,6 +127,7 @@ pub mod hook;
 pub mod host;
 pub mod ids;
 pub mod json;
+mod lazy;
 pub mod limits;
 pub mod link;
 pub mod machine;

@@ -13,6 +13,7 @@
 use crate::frame::{FrameError, Framer, Line};
 use crate::guard::Guard;
 use crate::json::{RawJson, Reason, ScanLimits, Scanner, Value, Writer, without_unpaired};
+use crate::lazy::Lazy;
 use crate::limits::Limits;
 use crate::mark::{Marks, mark};
 use crate::plant::{Planted, planted};
@@ -148,7 +149,8 @@ impl core::fmt::Display for Fault {
 #[derive(Debug)]
 pub struct Link<R = Inbound> {
     framer: Framer,
-    scanner: Scanner,
+    /// Made for the first record.
+    scanner: Lazy<Scanner>,
     session_id: String,
     reference: bool,
     vets: bool,
@@ -186,7 +188,7 @@ impl<R: Incoming> Link<R> {
     fn reading(limits: &Limits, session_id: String, vets: bool) -> Self {
         Self {
             framer: Framer::new(limits),
-            scanner: Scanner::new(),
+            scanner: Lazy::NEW,
             session_id,
             reference: false,
             vets,

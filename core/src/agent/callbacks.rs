@@ -136,7 +136,7 @@ impl AgentSession {
     /// Fails the callbacks that could be put to nobody. Not where they are begun,
     /// so that what they belong to is whole before it goes on.
     pub(super) fn fail_unsent_hooks(&mut self) {
-        while let Some((run, why)) = self.hooks.unsent.pop_front() {
+        while let Some((run, why)) = self.hooks.made().and_then(|hooks| hooks.unsent.pop_front()) {
             self.callback_failed(run, why);
         }
     }

@@ -7,6 +7,7 @@ use crate::link::Fault;
 use crate::mark::mark;
 use crate::plant::planted;
 use crate::schema::outbound::{Outbound, SessionState};
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
@@ -116,7 +117,7 @@ impl AgentSession {
     /// Settles what runs and what waits, in the order of DEC-10.
     fn settle_everything(&mut self, status: u8, fault: Option<Fault>) {
         self.stage = Stage::Closing(status);
-        self.fault = fault;
+        self.fault = fault.map(Box::new);
         self.stop_files();
         self.drop_initialize();
         self.withdraw_requests(true);

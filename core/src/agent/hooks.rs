@@ -20,6 +20,7 @@ use crate::hook::{
     Combined, Decision, Gather, Hook, HookEvent, HookFault, HookOutput, HookReport, HookRequest,
 };
 use crate::json::{RawJson, Writer};
+use crate::lazy::Empty;
 use crate::mark::mark;
 use crate::plant::planted;
 use crate::race::RaceEvent;
@@ -50,6 +51,19 @@ pub(super) struct HookBook {
     pub(super) undecided: Vec<(usize, ToolCall)>,
     /// Whether the hooks of `SessionEnd` have been told.
     ended: bool,
+}
+
+impl Empty for HookBook {
+    const EMPTY: &'static Self = &Self {
+        next: 0,
+        next_run: 0,
+        runs: BTreeMap::new(),
+        gatherings: BTreeMap::new(),
+        unsent: VecDeque::new(),
+        matching: None,
+        undecided: Vec::new(),
+        ended: false,
+    };
 }
 
 /// One run of a hook.
@@ -153,7 +167,7 @@ const PROMPT_DENIED: &str = "a hook refused this prompt";
 
 impl AgentSession {
     /// A fresh name for what hooks are waited for.
-    pub(super) const fn next_group(&mut self) -> u64 {
+    pub(super) fn next_group(&mut self) -> u64 {
         let group = self.hooks.next;
         self.hooks.next = group.saturating_add(1);
         group

@@ -56,6 +56,7 @@ use crate::correlate::{Correlator, Recent};
 use crate::effect::{Answer, EffectId, Effects, Progress, Request, Standing, Verdict};
 use crate::hook::HookEvent;
 use crate::ids::{IdGen, Seed};
+use crate::lazy::Lazy;
 use crate::link::{Fault, Link, Outgoing, Record, Refused};
 use crate::machine::{Machine, Misuse, Wants};
 use crate::mark::{Marks, mark};
@@ -93,9 +94,9 @@ pub struct AgentSession {
     waiters: Correlator<Waiter>,
     /// Open questions, by the group of their hooks.
     questions: BTreeMap<u64, Question>,
-    hooks: HookBook,
+    hooks: Lazy<HookBook>,
     /// MCP servers of the host.
-    mcp: McpBook,
+    mcp: Lazy<McpBook>,
     agent_loop: AgentLoop,
     policy: Policy,
     environment: Arc<Environment>,
@@ -107,13 +108,13 @@ pub struct AgentSession {
     /// Whether the turn that begins has told its `init`.
     told_init: bool,
     /// Background tasks of the turn.
-    tasks: Tasks,
+    tasks: Lazy<Tasks>,
     /// Checkpoints, and operations on files.
-    files: Files,
+    files: Lazy<Files>,
     /// What goes to the session store, where there is one.
-    journal: Option<Journal>,
+    journal: Option<Box<Journal>>,
     /// Why the input cannot be read on, until that is told.
-    fault: Option<Fault>,
+    fault: Option<Box<Fault>>,
     /// A remote flush that stands between a result and `idle`.
     flushing: Option<EffectId>,
     /// A suggested prompt that is on its way, between a result and `idle`.
@@ -223,8 +224,8 @@ impl AgentSession {
             waiters: Correlator::new(limits.resolved_tool_uses, config.orphans)
                 .with(limits.planted()),
             questions: BTreeMap::new(),
-            hooks: HookBook::default(),
-            mcp: McpBook::default(),
+            hooks: Lazy::NEW,
+            mcp: Lazy::NEW,
             agent_loop: AgentLoop::new(loop_config, loop_ids).with(limits.planted()),
             policy: Policy::new(config.permission_mode, config.cwd.clone())
                 .with(&config.directories, &config.settings),
@@ -234,8 +235,8 @@ impl AgentSession {
             context_uuids: VecDeque::new(),
             turn: None,
             told_init: false,
-            tasks: Tasks::default(),
-            files: Files::default(),
+            tasks: Lazy::NEW,
+            files: Lazy::NEW,
             journal: None,
             fault: None,
             flushing: None,
@@ -281,7 +282,8 @@ impl AgentSession {
         }
         if let Some(storing) = &self.config.store {
             let (version, cwd) = (&self.config.version, &self.config.cwd);
-            self.journal = Some(Journal::new(storing, &self.session_id, version, cwd));
+            let journal = Journal::new(storing, &self.session_id, version, cwd);
+            self.journal = Some(Box::new(journal));
         }
     }
 

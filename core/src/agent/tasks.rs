@@ -19,6 +19,7 @@ use super::permission::describe;
 use super::records;
 use crate::agent_loop::LoopInput;
 use crate::effect::{EffectId, Request};
+use crate::lazy::Empty;
 use crate::machine::Misuse;
 use crate::mark::mark;
 use crate::plant::planted;
@@ -158,6 +159,14 @@ pub(super) struct Tasks {
     untold: Vec<Arc<str>>,
     /// Tasks that were stopped with their turn, whose records are not written yet.
     stopped: Vec<Over>,
+}
+
+impl Empty for Tasks {
+    const EMPTY: &'static Self = &Self {
+        open: BTreeMap::new(),
+        untold: Vec::new(),
+        stopped: Vec::new(),
+    };
 }
 
 impl Tasks {
@@ -370,7 +379,9 @@ impl AgentSession {
 
     /// Writes what is to be told of tasks that were stopped with their turn.
     pub(super) fn tell_stopped_tasks(&mut self) {
-        for over in core::mem::take(&mut self.tasks.stopped) {
+        let tasks = self.tasks.made();
+        let stopped = tasks.map(|tasks| core::mem::take(&mut tasks.stopped));
+        for over in stopped.unwrap_or_default() {
             self.tell_task_over(&over);
         }
     }
@@ -436,7 +447,8 @@ impl AgentSession {
                 self.send(&record);
             }
         }
-        for (task, ran) in self.tasks.due(now, every) {
+        let due = self.tasks.made().map(|tasks| tasks.due(now, every));
+        for (task, ran) in due.unwrap_or_default() {
             if partial {
                 let id = Some(Arc::clone(&task.id));
                 self.send(&records::tool_progress(&task.call, &task.tool, ran, id));

@@ -11,6 +11,7 @@
 //! answer shows and keeps none of them (DEC-41).
 
 use crate::guard::{Guard, JsonRedactor, Redactor};
+use crate::lazy::Empty;
 use crate::model::{Block, Delta, StopReason, Usage};
 use alloc::collections::VecDeque;
 use alloc::string::String;
@@ -158,6 +159,17 @@ struct OpenCall {
     number: usize,
     redactor: JsonRedactor,
     call: Proposed,
+}
+
+impl Default for Answer {
+    fn default() -> Self {
+        Self::new(Guard::default())
+    }
+}
+
+/// Stands before the first request, where no delta can come.
+impl Empty for Answer {
+    const EMPTY: &'static Self = &Self::new(Guard::NONE);
 }
 
 impl Answer {

@@ -42,6 +42,7 @@ pub use structured::StructuredLimits;
 use crate::guard::Guard;
 use crate::ids::IdGen;
 use crate::json::RawJson;
+use crate::lazy::Lazy;
 use crate::machine::{Machine, Misuse, Wants};
 use crate::model::{
     Block, Delta, ErrorCategory, Message, ModelFailure, ModelOutcome, ModelRequest, StopReason,
@@ -169,17 +170,17 @@ pub struct AgentLoop {
     context: Vec<Arc<Message>>,
     account: Account,
     ids: CallIds,
-    answer: Answer,
+    answer: Lazy<Answer>,
     shown: Vec<Block>,
     batch: Batch,
-    tasks: Tasks,
+    tasks: Lazy<Tasks>,
     last_usage: Option<Usage>,
     dropped: Vec<Arc<str>>,
     /// Names of the tools that come and go.
     remote: BTreeSet<Arc<str>>,
-    structured: Option<Structured>,
+    structured: Option<Box<Structured>>,
     /// How the turn ends if it may.
-    stopping: Option<TurnOutcome>,
+    stopping: Option<Box<TurnOutcome>>,
     /// Why the turn ends behind the calls that are open, if it does.
     halt: Option<String>,
     out: VecDeque<Step>,
@@ -190,7 +191,6 @@ impl AgentLoop {
     /// An idle loop without history. `ids` makes call ids where the model's will not do.
     #[must_use]
     pub fn new(config: LoopConfig, ids: IdGen) -> Self {
-        let answer = Answer::new(config.guard.clone());
         let account = Account::new(config.pricing, config.max_budget);
         Self {
             config,
@@ -201,10 +201,10 @@ impl AgentLoop {
             context: Vec::new(),
             account,
             ids: CallIds::new(ids),
-            answer,
+            answer: Lazy::NEW,
             shown: Vec::new(),
             batch: Batch::default(),
-            tasks: Tasks::default(),
+            tasks: Lazy::NEW,
             last_usage: None,
             dropped: Vec::new(),
             remote: BTreeSet::new(),
@@ -317,7 +317,7 @@ impl AgentLoop {
         self.take_context(false);
         self.account.request();
         self.phase = Phase::Requesting;
-        self.answer = Answer::new(self.config.guard.clone());
+        self.answer = Lazy::with(Answer::new(self.config.guard.clone()));
         self.shown.clear();
         self.out.push_back(Step::Request(Box::new(ModelRequest {
             system: self.config.system.clone(),
@@ -436,13 +436,13 @@ impl AgentLoop {
             return self.end(outcome);
         }
         self.phase = Phase::Stopping;
-        self.stopping = Some(outcome);
+        self.stopping = Some(Box::new(outcome));
         self.out.push_back(Step::Stopping);
     }
 
     fn stop(&mut self) {
         if let Some(outcome) = self.stopping.take() {
-            self.end(outcome);
+            self.end(*outcome);
         }
     }
 
@@ -450,7 +450,7 @@ impl AgentLoop {
         let outcome = self.stopping.take();
         if self.account.exhausted() {
             self.end(self.budget_spent());
-        } else if let Some(outcome) = outcome.and_then(|done| self.kept_at_limit(done)) {
+        } else if let Some(outcome) = outcome.and_then(|done| self.kept_at_limit(*done)) {
             self.end(outcome);
         } else {
             self.request_again();
@@ -637,7 +637,7 @@ impl AgentLoop {
 
     fn end_now(&mut self, outcome: TurnOutcome) {
         self.phase = Phase::Idle;
-        self.tasks = Tasks::default();
+        self.tasks.reset();
         self.stopping = None;
         self.halt = None;
         self.batch = Batch::default();

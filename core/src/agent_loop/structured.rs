@@ -16,6 +16,7 @@ use crate::model::{Block, Message, StopReason};
 use crate::structured::{OutputSchema, Shape, TOOL, Validity};
 use crate::tool::{ToolCall, ToolOutcome};
 use alloc::borrow::ToOwned as _;
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -137,13 +138,13 @@ impl AgentLoop {
         let mut tools: Vec<_> = others.cloned().collect();
         tools.push(schema.tool());
         self.config.tools = tools.into();
-        self.structured = Some(Structured::new(limits));
+        self.structured = Some(Box::new(Structured::new(limits)));
     }
 
     /// A prompt begins.
     pub(super) fn begin_output(&mut self) {
         if let Some(structured) = &mut self.structured {
-            *structured = Structured::new(structured.limits);
+            **structured = Structured::new(structured.limits);
         }
     }
 

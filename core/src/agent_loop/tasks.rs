@@ -2,6 +2,7 @@
 
 use super::batch::Batch;
 use super::{AgentLoop, Kept, Phase, Step, TurnOutcome};
+use crate::lazy::Empty;
 use crate::model::Message;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -15,6 +16,14 @@ pub(super) struct Tasks {
     notices: Vec<String>,
     /// How the turn ends once the last one has.
     outcome: Option<TurnOutcome>,
+}
+
+impl Empty for Tasks {
+    const EMPTY: &'static Self = &Self {
+        running: 0,
+        notices: Vec::new(),
+        outcome: None,
+    };
 }
 
 impl Tasks {

@@ -6,6 +6,7 @@ use super::stops::{Marks, Stops};
 use super::text::{Escape, escape};
 use super::token::{self, byte, is_space, skip_space, unexpected};
 use super::value::{Kind, Node, Value, inside};
+use crate::lazy::Empty;
 use alloc::vec::Vec;
 
 /// How deep a text may nest, and how deep the scanner keeps track.
@@ -49,6 +50,10 @@ pub struct Scanner {
     names: Names,
     /// The open containers but the innermost, outermost first.
     outer: Vec<Open>,
+}
+
+impl Empty for Scanner {
+    const EMPTY: &'static Self = &Self::new();
 }
 
 impl Scanner {

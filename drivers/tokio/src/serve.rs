@@ -20,6 +20,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
 use std::task::{Poll, ready};
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, ReadBuf};
 use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
@@ -100,7 +101,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Idle<R, W> {
             let heard = tokio::select! {
                 wrote = write(&mut streams.writer, &streams.unsent), if streams.has_unsent() => Heard::Wrote(wrote),
                 read = read::<_, LOOK_BYTES>(&mut streams.reader), if wants => Heard::Read(read),
-                () = after(wait) => Heard::Due,
+                () = due(wait) => Heard::Due,
             };
             let now = self.now();
             let told = match heard {
@@ -123,6 +124,14 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Idle<R, W> {
 
     fn now(&self) -> Instant {
         Instant::ZERO.after(self.started.elapsed())
+    }
+}
+
+/// As [`after`]; only a task that waits for a time has room for a timer.
+async fn due(wait: Option<Duration>) {
+    match wait {
+        Some(_) => Box::pin(after(wait)).await,
+        None => std::future::pending().await,
     }
 }
 

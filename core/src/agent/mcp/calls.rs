@@ -211,7 +211,9 @@ impl AgentSession {
 
     /// Tells servers that their questions were taken back.
     pub(in crate::agent) fn answer_withdrawn(&mut self) {
-        for (server, question) in core::mem::take(&mut self.mcp.unanswered) {
+        let mcp = self.mcp.made();
+        let unanswered = mcp.map(|mcp| core::mem::take(&mut mcp.unanswered));
+        for (server, question) in unanswered.unwrap_or_default() {
             let reply = McpReply::Cancel;
             self.tell_server(server, McpInput::Reply { question, reply });
         }

@@ -21,6 +21,7 @@ pub(super) use calls::RemoteCalls;
 
 use super::requests::Purpose;
 use super::{AgentSession, Stage};
+use crate::lazy::Empty;
 use crate::machine::Machine as _;
 use crate::mcp::{McpClient, McpInput, McpOutput, McpSettings, McpState, server_part};
 use crate::schema::outbound::{McpServer, McpStatus};
@@ -56,6 +57,20 @@ pub(super) struct McpBook {
     setting: bool,
     /// Questions that were taken back, and whose servers are not told yet.
     unanswered: Vec<(u64, u64)>,
+}
+
+impl Empty for McpBook {
+    const EMPTY: &'static Self = &Self {
+        servers: Vec::new(),
+        next_server: 0,
+        next_call: 0,
+        said: VecDeque::new(),
+        acting: false,
+        bindings: BTreeMap::new(),
+        changed: false,
+        setting: false,
+        unanswered: Vec::new(),
+    };
 }
 
 /// A server.
@@ -271,14 +286,15 @@ impl AgentSession {
     /// Feeds a client, and acts on what it says, unless that is done already
     /// further out.
     fn tell_server(&mut self, id: u64, input: McpInput) {
-        let server = self.mcp.servers.iter_mut().find(|server| server.id == id);
+        let book = &mut *self.mcp;
+        let server = book.servers.iter_mut().find(|server| server.id == id);
         let Some(server) = server else { return };
         // A client refuses only an answer to what it never asked.
         if server.client.handle(self.now, input).is_err() {
             return;
         }
         while let Some(output) = server.client.poll() {
-            self.mcp.said.push_back((id, output));
+            book.said.push_back((id, output));
         }
         if !core::mem::replace(&mut self.mcp.acting, true) {
             while let Some((id, output)) = self.mcp.said.pop_front() {

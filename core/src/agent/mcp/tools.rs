@@ -14,7 +14,8 @@ impl AgentSession {
     /// where no call is open, which must not see another tool than the model did
     /// (RT-MCPS-007, RT-MCPS-021).
     pub(in crate::agent) fn offer_mcp_tools(&mut self) {
-        if !core::mem::take(&mut self.mcp.changed) {
+        let mcp = self.mcp.made();
+        if !mcp.is_some_and(|mcp| core::mem::take(&mut mcp.changed)) {
             return;
         }
         let mut bindings = BTreeMap::new();

@@ -12,6 +12,7 @@ use crate::checkpoint::{
     Bookkeeping, Checkpoint, RewindReport, RewindRequest, SeedRequest, Seeding,
 };
 use crate::effect::{EffectId, Request};
+use crate::lazy::Empty;
 use crate::schema::inbound::UNKNOWN_KIND_CHARS;
 use crate::schema::payload::RewindFilesPayload;
 use alloc::boxed::Box;
@@ -43,6 +44,16 @@ pub(in crate::agent) struct Files {
     rewinds: BTreeMap<EffectId, String>,
     /// Who waits for files that are being looked at.
     seeds: BTreeMap<EffectId, String>,
+}
+
+impl Empty for Files {
+    const EMPTY: &'static Self = &Self {
+        next: 0,
+        current: None,
+        prompts: VecDeque::new(),
+        rewinds: BTreeMap::new(),
+        seeds: BTreeMap::new(),
+    };
 }
 
 impl Files {
