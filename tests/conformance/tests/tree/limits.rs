@@ -56,6 +56,10 @@ const NO_LIMITS: &[(&str, &str)] = &[
     ("core/src/hook/report::DENIES", "an exit status"),
     ("core/src/json/stops::BLOCK", "a stride"),
     (
+        "core/src/guard::FEW",
+        "where one way becomes faster than the other",
+    ),
+    (
         "core/src/json/names::LINEAR",
         "where one way becomes faster than the other",
     ),
