@@ -1,6 +1,6 @@
 //! Whether a session is the same whichever driver runs it.
 //!
-//! A [`play`] is one session: prompts, parallel tools, questions, hooks,
+//! A [`play()`] is one session: prompts, parallel tools, questions, hooks,
 //! background tasks, a store, interrupts and the end of input. All its choices
 //! come from a tape of bytes. The world stands behind a turnstile: whatever
 //! tools, hooks, tasks, the store and the model have to tell is held back until

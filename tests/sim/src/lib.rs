@@ -17,7 +17,7 @@
 //! | [`small`] | a world that is small enough to be seen whole |
 //! | [`judge`] | a run under all oracles |
 //! | [`runner`] | many runs, and what they come to together |
-//! | [`bench`] | how fast runs are |
+//! | [`mod@bench`] | how fast runs are |
 //! | `planted` | the hunt for faults that are put in on purpose, under `--cfg agentx_planted` |
 
 pub mod bench;

@@ -5,7 +5,7 @@
 //! four times as long with each newline more. What only a running session can
 //! tell has a place holder: `$R1` is the id of the newest request of the session,
 //! `$R2` of the one before, `$T1` of the newest tool call, `$K` the credential.
-//! Each letter of a prompt chooses one answer of the model, see [`world`].
+//! Each letter of a prompt chooses one answer of the model, see `world.rs`.
 
 mod world;
 
