@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import sys
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SHARED = pathlib.Path(os.environ.get("AGENTX_SHARED", ROOT.parent / "shared"))
@@ -16,18 +17,29 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(SHARED / "testing" / "runner"))
 
 import run_cases  # noqa: E402
-from caserunner import driver, worker  # noqa: E402
+from caserunner import driver, provider, worker  # noqa: E402
 
 # The runner starts itself again for each case: that has to be this file, too.
 run_cases.__file__ = __file__
 excerpt = worker.excerpt
 plain_write = driver.Agent._write
+plain_wait = provider.Provider.wait
+# Seconds between what a model says and what the host does about it. A case that goes on as soon as the model has
+# written does not say whether the agent has read that, and what it tells depends on it.
+SETTLE = float(os.environ.get("CASES_SETTLE", "0"))
 
 
 def noting_write(agent, data, within):
     """Notes what the host writes, in its order; what a closed pipe does not take counts as well."""
     agent.__dict__.setdefault("sent", bytearray()).extend(data)
     return plain_write(agent, data, within)
+
+
+def settled_wait(self, nth, state, within):
+    """Waits for the model, and lets the agent read what it said."""
+    said = plain_wait(self, nth, state, within)
+    time.sleep(SETTLE if said and state == "streaming" else 0)
+    return said
 
 
 def streams(run):
@@ -55,6 +67,7 @@ def whole(run):
 
 
 driver.Agent._write = noting_write
+provider.Provider.wait = settled_wait
 worker.excerpt = whole
 
 if __name__ == "__main__":
