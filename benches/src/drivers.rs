@@ -7,14 +7,11 @@
 use agentx_conformance::session::config;
 use agentx_core::agent::{AgentSession, Input, Output};
 use agentx_core::machine::Machine as _;
-use agentx_core::time::{Instant, WallTime};
+use agentx_core::time::Instant;
 use agentx_providers::provider::Provider;
 use agentx_providers::registry::{FileFacts, Registry};
-use agentx_pump::clock::Clock;
-use agentx_pump::http1::Limits;
 use agentx_pump::pump::Streams;
 use agentx_pump::stdio::READ_BYTES;
-use agentx_pump::tls::TrustStore;
 use agentx_pump::world::{Stdio, World};
 use agentx_tools::{Toolbox, ToolboxConfig};
 use std::collections::BTreeMap;
@@ -123,35 +120,17 @@ pub fn driven(run: Run, questions: &[Vec<u8>], pace: Pace) -> usize {
 }
 
 fn world(streams: Streams) -> World {
-    let facts = FileFacts {
-        regular: true,
-        mode: 0o600,
-        links: 1,
-        owned: true,
-        home_mode: 0o700,
-        home_owned: true,
-    };
     let registry = br#"{"version": 2, "providers": [
         {"id": "main", "type": "scripted", "scripted": {"model": "m", "from_prompt": true}}]}"#;
-    let registry = Registry::parse(registry, &facts).expect("a registry");
+    let registry = Registry::parse(registry, &FileFacts::PRIVATE).expect("a registry");
     let entry = registry.select(None).expect("an entry");
     World {
-        provider: Provider::build(entry, None).expect("a provider"),
-        credential: None,
-        toolbox: Arc::new(Toolbox::new(ToolboxConfig::new(
-            "/nonexistent/home",
-            BTreeMap::new(),
-        ))),
-        trust: Arc::new(TrustStore::new()),
-        http: Limits::DEFAULT,
-        seed: 1,
-        epoch: WallTime(0),
         streams: Some(streams),
-        clock: Clock::Real,
-        watch: None,
-        store: None,
-        persist: None,
-        validator: None,
+        ..World::new(
+            Provider::build(entry, None).expect("a provider"),
+            Toolbox::new(ToolboxConfig::new("/nonexistent/home", BTreeMap::new())),
+            1,
+        )
     }
 }
 

@@ -151,6 +151,17 @@ pub struct FileFacts {
 }
 
 impl FileFacts {
+    /// A regular file of this user that nobody else may read, in a folder of the
+    /// same kind: what an embedder tells of a registry that comes from no file.
+    pub const PRIVATE: Self = Self {
+        regular: true,
+        mode: 0o600,
+        links: 1,
+        owned: true,
+        home_mode: 0o700,
+        home_owned: true,
+    };
+
     /// Whether a file with these facts may be trusted. `file` is the name the
     /// error tells.
     ///

@@ -23,9 +23,7 @@ use agentx_core::time::{Instant, WallTime};
 use agentx_core::tool::ToolSpec;
 use agentx_providers::provider;
 use agentx_providers::registry::{Descriptor, Entry, Registry};
-use agentx_pump::clock::Clock;
-use agentx_pump::http1;
-use agentx_pump::tls::{TrustStore, check_ca_file};
+use agentx_pump::tls::check_ca_file;
 use agentx_pump::world::World;
 use agentx_tools::{Toolbox, ToolboxConfig};
 use std::path::Path;
@@ -99,23 +97,16 @@ impl Parts<'_> {
             .enter(&mut config, self.entry.binding(), epoch);
         self.check_public(&config)?;
         let credential = self.entry.api_key.as_ref();
+        let toolbox = Toolbox::new(ToolboxConfig {
+            guard: config.credentials.clone(),
+            ..self.tools
+        });
         let world = World {
-            provider,
             credential: credential.cloned(),
-            toolbox: Arc::new(Toolbox::new(ToolboxConfig {
-                guard: config.credentials.clone(),
-                ..self.tools
-            })),
-            trust: Arc::new(TrustStore::new()),
-            http: http1::Limits::DEFAULT,
-            seed: u64::from_le_bytes(random()?),
             epoch,
-            streams: None,
-            clock: Clock::Real,
-            watch: None,
             persist: self.standing.persist.take(),
             store,
-            validator: None,
+            ..World::new(provider, toolbox, u64::from_le_bytes(random()?))
         };
         Ok((AgentSession::new(config, Instant::ZERO), world))
     }

@@ -35,14 +35,7 @@ const REGISTRY: &str = r#"{"version": 2, "providers": [
 const SCRIPT: &str = include_str!("demo/script.json");
 
 /// The registry stands in this program, so nothing can be wrong with its file.
-const FACTS: FileFacts = FileFacts {
-    regular: true,
-    mode: 0o600,
-    links: 1,
-    owned: true,
-    home_mode: 0o700,
-    home_owned: true,
-};
+const FACTS: FileFacts = FileFacts::PRIVATE;
 
 /// Plays the demo; gives the exit status.
 ///

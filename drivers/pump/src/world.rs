@@ -44,6 +44,30 @@ pub struct World {
     pub validator: Option<Validator>,
 }
 
+impl World {
+    /// A world over the streams and the clock of this process, in which nothing is
+    /// stored or judged and which knows no wall time. `seed` is entropy for the
+    /// waits between attempts. Every field can be set afterwards.
+    #[must_use]
+    pub fn new(provider: Provider, toolbox: Toolbox, seed: u64) -> Self {
+        Self {
+            provider,
+            credential: None,
+            toolbox: Arc::new(toolbox),
+            trust: Arc::new(TrustStore::new()),
+            http: Limits::DEFAULT,
+            seed,
+            epoch: WallTime(0),
+            streams: None,
+            clock: Clock::Real,
+            watch: None,
+            persist: None,
+            store: None,
+            validator: None,
+        }
+    }
+}
+
 /// Stores permission updates; false when that failed (WIRE-PERM-030). Runs on a
 /// thread of its own, one call at a time and in order; a panic is a failure.
 pub type Persist = Box<dyn Fn(&[PermissionUpdate]) -> bool + Send>;

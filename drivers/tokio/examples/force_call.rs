@@ -25,15 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("usage: force_call AUTH_JSON PROMPT".into());
     };
     // The binary looks at the file itself; here its bytes will do.
-    let private = FileFacts {
-        regular: true,
-        mode: 0o600,
-        links: 1,
-        owned: true,
-        home_mode: 0o700,
-        home_owned: true,
-    };
-    let registry = Registry::parse(&std::fs::read(auth)?, &private)?;
+    let registry = Registry::parse(&std::fs::read(auth)?, &FileFacts::PRIVATE)?;
     let entry = registry.select(None)?;
     let mut provider = Provider::build(entry, None)?;
     let call = provider.begin(request(prompt)?, 1, WallTime(0));

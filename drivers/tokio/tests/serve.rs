@@ -2,11 +2,8 @@
 
 use agentx_core::agent::{AgentSession, Config, Provider};
 use agentx_core::ids::Seed;
-use agentx_core::time::{Instant, WallTime};
+use agentx_core::time::Instant;
 use agentx_providers::registry::{FileFacts, Registry};
-use agentx_pump::clock::Clock;
-use agentx_pump::http1::Limits;
-use agentx_pump::tls::TrustStore;
 use agentx_pump::world::World;
 use agentx_tools::{Toolbox, ToolboxConfig};
 use std::collections::BTreeMap;
@@ -30,34 +27,16 @@ fn config() -> Arc<Config> {
 }
 
 fn world() -> World {
-    let facts = FileFacts {
-        regular: true,
-        mode: 0o600,
-        links: 1,
-        owned: true,
-        home_mode: 0o700,
-        home_owned: true,
-    };
     let registry = br#"{"version": 2, "providers": [
         {"id": "main", "type": "scripted", "scripted": {"model": "m", "from_prompt": true}}]}"#;
-    let registry = Registry::parse(registry, &facts).unwrap();
+    let registry = Registry::parse(registry, &FileFacts::PRIVATE).unwrap();
     let toolbox = ToolboxConfig::new("/nonexistent/home", BTreeMap::new());
     let entry = registry.select(None).unwrap();
-    World {
-        provider: agentx_providers::provider::Provider::build(entry, None).unwrap(),
-        credential: None,
-        toolbox: Arc::new(Toolbox::new(toolbox)),
-        trust: Arc::new(TrustStore::new()),
-        http: Limits::DEFAULT,
-        seed: 1,
-        epoch: WallTime(0),
-        streams: None,
-        clock: Clock::Real,
-        watch: None,
-        persist: None,
-        store: None,
-        validator: None,
-    }
+    World::new(
+        agentx_providers::provider::Provider::build(entry, None).unwrap(),
+        Toolbox::new(toolbox),
+        1,
+    )
 }
 
 /// A session that is served, and the host's ends of its streams.

@@ -18,14 +18,7 @@ pub(crate) const SEED: u64 = 7;
 /// 30 November 2026, 12:00 UTC.
 pub(crate) const EPOCH: WallTime = WallTime(1_796_040_000_000);
 
-pub(crate) const GOOD_FILE: FileFacts = FileFacts {
-    regular: true,
-    mode: 0o100_600,
-    links: 1,
-    owned: true,
-    home_mode: 0o40_700,
-    home_owned: true,
-};
+pub(crate) const GOOD_FILE: FileFacts = FileFacts::PRIVATE;
 
 pub(crate) const CUT: HttpEvent<'_> = HttpEvent::Failed(TransportFailure {
     kind: FailureKind::Cut,

@@ -10,19 +10,15 @@ use crate::schema::Schemas;
 use agentx_core::agent::{
     AgentSession, Command, Config, Input, Output, Profile, Provider, Reference,
 };
-use agentx_core::correlate::OrphanPolicy;
 use agentx_core::effect::{Answer, EffectId, Progress, Reply, Request, Verdict};
-use agentx_core::guard::Guard;
 use agentx_core::hook::{Hook, HookEnd, HookEvent, HookReport, HookRequest, Hooks, Matcher};
 use agentx_core::ids::Seed;
 use agentx_core::json::RawJson;
 use agentx_core::limits::Limits;
 use agentx_core::machine::{Machine as _, Misuse};
 use agentx_core::model::{Delta, ModelFailure, ModelOutcome, ModelRequest, StopReason, Usage};
-use agentx_core::policy::Layers;
 use agentx_core::schema::outbound::{ApiKeySource, ReasoningCapabilities};
 use agentx_core::schema::payload::{InitializePayload, InitializeSession, ProviderIdentity};
-use agentx_core::schema::permission::PermissionMode;
 use agentx_core::store::{Batch, Beginning, Binding, Entry, Storing};
 use agentx_core::structured::{OutputSchema, Validation, Validity};
 use agentx_core::time::{Instant, WallTime};
@@ -62,21 +58,7 @@ pub fn tool(name: &str, class: ToolClass) -> ToolSpec {
 #[must_use]
 pub fn config() -> Config {
     Config {
-        seed: Seed::from_u64(1),
-        profile: Profile::Standalone,
-        session_id: None,
         version: "0.0.0".to_string(),
-        cwd: "/repo".to_string(),
-        provider: Provider {
-            id: "main".into(),
-            kind: "scripted".into(),
-            model: "test-model".into(),
-            reasoning: ReasoningCapabilities::none(),
-            effort: None,
-            pricing: None,
-            context_window: 128_000,
-            max_output_tokens: 128_000,
-        },
         initialize: initialize(),
         tools: [
             tool("Look", ToolClass::ReadOnly),
@@ -84,25 +66,11 @@ pub fn config() -> Config {
             tool("Do", ToolClass::Execute),
         ]
         .into(),
-        system: None,
-        permission_mode: PermissionMode::Default,
-        settings: Layers::new(),
-        directories: Vec::new(),
-        host_answers: true,
-        orphans: OrphanPolicy::Ignore,
-        max_turns: None,
-        max_budget: None,
-        replay_user_messages: false,
-        include_partial_messages: false,
-        vet_records: false,
-        flush_remote: false,
-        credentials: Guard::default(),
-        metadata: Guard::default(),
-        resume: None,
-        store: None,
-        output_schema: None,
-        hooks: Hooks::default(),
-        limits: Limits::DEFAULT,
+        ..Config::new(
+            Seed::from_u64(1),
+            "/repo",
+            Provider::new("main", "scripted", "test-model"),
+        )
     }
 }
 

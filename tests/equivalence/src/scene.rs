@@ -122,20 +122,12 @@ impl Scene {
 
 /// The model behind a port of this machine.
 pub(crate) fn model(port: u16) -> Model {
-    let facts = FileFacts {
-        regular: true,
-        mode: 0o600,
-        links: 1,
-        owned: true,
-        home_mode: 0o700,
-        home_owned: true,
-    };
     let text = format!(
         r#"{{"version":2,"providers":[{{"id":"main","type":"openai_compatible",
         "openai_compatible":{{"base_url":"http://127.0.0.1:{port}/v1","model":"m",
         "api_key":"sk-test-0123456789","api":"chat_completions"}}}}]}}"#
     );
-    let registry = Registry::parse(text.as_bytes(), &facts).unwrap();
+    let registry = Registry::parse(text.as_bytes(), &FileFacts::PRIVATE).unwrap();
     Model {
         provider: Provider::build(registry.select(None).unwrap(), None).unwrap(),
         credential: registry.credentials().next().cloned(),

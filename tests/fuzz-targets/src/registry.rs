@@ -13,14 +13,7 @@ const KEY: &str = "Zq7Wx3Vk9Jp2Yf6Hb8Nd4Gt5Rc1Ms0Lz7Qw3X";
 const PART: usize = 6;
 
 /// A file with which nothing is wrong.
-pub(crate) const FACTS: FileFacts = FileFacts {
-    regular: true,
-    mode: 0o100_600,
-    links: 1,
-    owned: true,
-    home_mode: 0o40_700,
-    home_owned: true,
-};
+pub(crate) const FACTS: FileFacts = FileFacts::PRIVATE;
 
 /// The text of the file; `$KEY` in it stands for a key.
 pub fn target(data: &[u8]) {

@@ -129,14 +129,6 @@ impl Told {
 
 /// Asks the model at `base_url` for an answer to `prompt`.
 pub(crate) fn ask(request: Request, base_url: &str, ca_file: Option<&Path>, prompt: &str) -> Told {
-    let private = FileFacts {
-        regular: true,
-        mode: 0o600,
-        links: 1,
-        owned: true,
-        home_mode: 0o700,
-        home_owned: true,
-    };
     let ca_file = ca_file.map_or_else(String::new, |path| {
         format!(r#""ca_file":"{}","#, path.display())
     });
@@ -145,7 +137,7 @@ pub(crate) fn ask(request: Request, base_url: &str, ca_file: Option<&Path>, prom
         "openai_compatible":{{"base_url":"{base_url}","model":"m","api_key":"sk-test-0123456789",
         "api":"chat_completions"}}}}]}}"#
     );
-    let registry = Registry::parse(text.as_bytes(), &private).unwrap();
+    let registry = Registry::parse(text.as_bytes(), &FileFacts::PRIVATE).unwrap();
     let key = registry.credentials().next().cloned();
     let mut provider = Provider::build(registry.select(None).unwrap(), None).unwrap();
     let asked = ModelRequest {

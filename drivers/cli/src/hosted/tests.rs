@@ -5,20 +5,12 @@ use agentx_providers::registry::{FileFacts, Registry};
 
 /// One entry of the scripted provider, with these efforts.
 fn registry(efforts: &str) -> Registry {
-    let facts = FileFacts {
-        regular: true,
-        mode: 0o600,
-        links: 1,
-        owned: true,
-        home_mode: 0o700,
-        home_owned: true,
-    };
     let text = format!(
         r#"{{"version":2,"providers":[{{"id":"main","type":"scripted",
         "capabilities":{{"reasoning":{{"efforts":{efforts}}}}},
         "scripted":{{"model":"fixture","from_prompt":true}}}}]}}"#
     );
-    Registry::parse(text.as_bytes(), &facts).unwrap()
+    Registry::parse(text.as_bytes(), &FileFacts::PRIVATE).unwrap()
 }
 
 // covers: DEC-52

@@ -21,20 +21,12 @@ const MANY: usize = 100;
 
 /// A run that asks the server at this port.
 fn model_run(port: u16) -> Box<ModelRun> {
-    let private = FileFacts {
-        regular: true,
-        mode: 0o600,
-        links: 1,
-        owned: true,
-        home_mode: 0o700,
-        home_owned: true,
-    };
     let text = format!(
         r#"{{"version":2,"providers":[{{"id":"p","type":"openai_compatible",
         "openai_compatible":{{"base_url":"http://127.0.0.1:{port}/v1","model":"m",
         "api_key":"sk-test-0123456789","api":"chat_completions"}}}}]}}"#
     );
-    let registry = Registry::parse(text.as_bytes(), &private).unwrap();
+    let registry = Registry::parse(text.as_bytes(), &FileFacts::PRIVATE).unwrap();
     let key = registry.credentials().next().cloned();
     let mut provider = Provider::build(registry.select(None).unwrap(), None).unwrap();
     let request = ModelRequest {

@@ -24,16 +24,8 @@ const STREAM: &str = "data: {\"id\":\"c\",\"choices\":[{\"delta\":{\"content\":\
 
 /// A run of a request with `prompt` to the provider of an entry.
 fn run_of(entry: &str, prompt: &str) -> ModelRun {
-    let private = FileFacts {
-        regular: true,
-        mode: 0o600,
-        links: 1,
-        owned: true,
-        home_mode: 0o700,
-        home_owned: true,
-    };
     let text = format!("{{\"version\":2,\"providers\":[{entry}]}}");
-    let registry = Registry::parse(text.as_bytes(), &private).unwrap();
+    let registry = Registry::parse(text.as_bytes(), &FileFacts::PRIVATE).unwrap();
     let key = registry.credentials().next().cloned();
     let mut provider = Provider::build(registry.select(None).unwrap(), None).unwrap();
     let request = ModelRequest {

@@ -38,19 +38,11 @@ pub(crate) fn get() -> HttpRequest {
 
 /// `key` as a credential, which only a registry gives.
 pub(crate) fn secret(key: &str) -> Secret {
-    let private = FileFacts {
-        regular: true,
-        mode: 0o600,
-        links: 1,
-        owned: true,
-        home_mode: 0o700,
-        home_owned: true,
-    };
     let text = format!(
         r#"{{"version":2,"providers":[{{"id":"p","type":"openai_compatible","openai_compatible":
         {{"base_url":"http://127.0.0.1/v1","model":"m","api_key":"{key}","api":"chat_completions"}}}}]}}"#
     );
-    let registry = Registry::parse(text.as_bytes(), &private).unwrap();
+    let registry = Registry::parse(text.as_bytes(), &FileFacts::PRIVATE).unwrap();
     registry.credentials().next().unwrap().clone()
 }
 

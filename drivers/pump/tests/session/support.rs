@@ -3,14 +3,11 @@
 use agentx_conformance::session::config;
 use agentx_core::agent::{AgentSession, Config};
 use agentx_core::effect::EffectId;
-use agentx_core::time::{Instant, WallTime};
+use agentx_core::time::Instant;
 use agentx_providers::provider::Provider;
 use agentx_providers::registry::{FileFacts, Registry};
-use agentx_pump::clock::Clock;
 use agentx_pump::drive::{Act, Drive};
-use agentx_pump::http1::Limits;
 use agentx_pump::pump::{ModelTask, News, Post, Pump, Streams};
-use agentx_pump::tls::TrustStore;
 use agentx_pump::world::{Stdio, World};
 use agentx_tools::{Toolbox, ToolboxConfig};
 use serde_json::{Value, json};
@@ -34,35 +31,14 @@ pub(crate) fn configured() -> Config {
 
 /// A world whose model takes its script from the prompts.
 pub(crate) fn world() -> World {
-    let facts = FileFacts {
-        regular: true,
-        mode: 0o600,
-        links: 1,
-        owned: true,
-        home_mode: 0o700,
-        home_owned: true,
-    };
     let registry = br#"{"version": 2, "providers": [
         {"id": "main", "type": "scripted", "scripted": {"model": "m", "from_prompt": true}}]}"#;
-    let registry = Registry::parse(registry, &facts).unwrap();
-    World {
-        provider: Provider::build(registry.select(None).unwrap(), None).unwrap(),
-        credential: None,
-        toolbox: Arc::new(Toolbox::new(ToolboxConfig::new(
-            "/nonexistent/home",
-            BTreeMap::new(),
-        ))),
-        trust: Arc::new(TrustStore::new()),
-        http: Limits::DEFAULT,
-        seed: 1,
-        epoch: WallTime(0),
-        streams: None,
-        clock: Clock::Real,
-        watch: None,
-        store: None,
-        persist: None,
-        validator: None,
-    }
+    let registry = Registry::parse(registry, &FileFacts::PRIVATE).unwrap();
+    World::new(
+        Provider::build(registry.select(None).unwrap(), None).unwrap(),
+        Toolbox::new(ToolboxConfig::new("/nonexistent/home", BTreeMap::new())),
+        1,
+    )
 }
 
 /// Bytes that were written, and more that others write.
