@@ -55,6 +55,22 @@ impl RawJson {
         }
     }
 
+    /// The text of a [`Writer`](super::Writer), which is canonical as it stands.
+    ///
+    /// # Errors
+    ///
+    /// When kept text inside it, nested into it, passes the depth limit.
+    pub(crate) fn of_writer(text: &[u8]) -> Result<Self, ScanError> {
+        let limits = ScanLimits {
+            node_depth: 0,
+            ..ScanLimits::DEFAULT
+        };
+        let mut scanner = Scanner::new();
+        let value = scanner.scan(text, &limits)?;
+        debug_assert_eq!(Canonical::new(value.raw()).next(), Some(value.raw()));
+        Ok(Self(value.raw().into()))
+    }
+
     /// The empty object.
     #[must_use]
     pub fn empty_object() -> Self {

@@ -176,7 +176,7 @@ pub trait Json {
     fn to_raw(&self) -> Result<RawJson, ScanError> {
         let mut writer = Writer::new();
         self.write(&mut writer);
-        RawJson::parse_bytes(&writer.finish())
+        RawJson::of_writer(&writer.finish())
     }
 }
 

@@ -2,7 +2,7 @@
 //! looked for again whenever its tape is replayed.
 
 use crate::event::{Event, Violation, Watch};
-use crate::oracle::{LATCHES, Model, Oracles, Said, Standing, Told};
+use crate::oracle::{LATCHES, Model, Oracles, Said, Standing, Told, Tree};
 use crate::shrink::shrink;
 use crate::tape::Tape;
 use crate::text::TextTape;
@@ -97,8 +97,9 @@ impl Looking {
         self.flushed = matches!(input, Input::Done(_, Answer::Flushed(_)));
         let mut answered = false;
         if let Input::Bytes(bytes) = input {
+            let mut tree = Tree::default();
             for line in bytes.split(|byte| *byte == b'\n') {
-                match Told::read(line, usize::MAX, false) {
+                match Told::read(line, usize::MAX, false, &mut tree) {
                     Some(Told::Prompt(prompt)) if prompt.is_urgent() => self.urgent = prompt.uuid,
                     Some(Told::Answer(answer)) => answered |= self.withdrawn.contains(&answer.id),
                     _ => {}
@@ -166,7 +167,9 @@ impl Looking {
         let there = match event {
             Event::AgentInput(input) => self.takes(&model, input),
             Event::AgentOutput(Output::Transmit(record)) => {
-                self.says(&model, &Said::read(record.as_bytes()))
+                let mut tree = Tree::default();
+                let said = Said::read(tree.read(record.as_bytes()));
+                self.says(&model, &said)
             }
             Event::AgentOutput(Output::Diagnostic(diagnostic)) => {
                 self.latched |= self.flushed && diagnostic.text.ends_with(LATCHES);

@@ -2,8 +2,8 @@
 //! says about one.
 
 use super::json::{items, member, members, text, text_member};
-use super::sound::is_sound;
 use super::told::Body;
+use super::tree::{Node, Tree};
 use agentx_core::hook::{HookEnd, HookReport};
 use agentx_core::schema::permission::{
     Behavior, Destination, DirectoriesAction, PermissionMode, PermissionUpdate, RulesAction,
@@ -213,7 +213,8 @@ impl HookSays {
         if answer.is_empty() {
             return Some(Self::Pass(None));
         }
-        let sound = answer.first() == Some(&b'{') && is_sound(answer);
+        let mut tree = Tree::default();
+        let sound = tree.read(answer).is_some_and(Node::is_object);
         let known = |(name, value): (&[u8], &[u8])| {
             HOOK.contains(&name)
                 && match name {

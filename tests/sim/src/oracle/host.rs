@@ -7,8 +7,10 @@
 
 mod want;
 
-use super::json::{is_json, member, members, text, text_member};
+use super::json::is_json;
 use super::told::Lines;
+use super::tree::Node;
+use super::way::Way;
 use super::{Judged, broken};
 use crate::event::Event;
 use agentx_core::effect::EffectId;
@@ -20,7 +22,7 @@ use agentx_core::time::Instant;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
 use std::time::Duration;
-use want::{Closing, Outcome, Record, Want};
+use want::{Closing, Outcome, Want};
 
 /// The requests of an agent that a host knows.
 const KNOWN: [&str; 4] = [
@@ -80,14 +82,14 @@ pub(crate) struct Hosts {
 
 impl Hosts {
     /// One event of a world.
-    pub(crate) fn see(&mut self, now: Instant, event: &Event<'_>) -> Judged {
+    pub(crate) fn see(&mut self, now: Instant, event: &Event<'_>, way: &mut Way) -> Judged {
         match event {
             Event::Began { .. } => *self = Self::default(),
-            Event::HostInput(input) => self.input(now, input),
+            Event::HostInput(input) => self.input(now, input, way),
             Event::HostRefused(misuse) => {
                 return broken("no misuse by a good driver", "law 5", misuse.to_string());
             }
-            Event::HostOutput(output) => return self.output(output),
+            Event::HostOutput(output) => return self.output(output, way),
             Event::HostDrained(host) => return self.drained(host),
             _ => {}
         }
@@ -96,7 +98,7 @@ impl Hosts {
 
     // ---- what has to follow ---------------------------------------------------------
 
-    fn input(&mut self, now: Instant, input: &Input<'_>) {
+    fn input(&mut self, now: Instant, input: &Input<'_>, way: &mut Way) {
         self.now = now;
         self.wants.clear();
         if self.ended {
@@ -105,12 +107,12 @@ impl Hosts {
         self.time_out();
         self.quiet = matches!(input, Input::Tick) && self.wants.is_empty();
         match input {
-            Input::Bytes(bytes) => self.read(bytes),
+            Input::Bytes(bytes) => self.read(bytes, way),
             Input::Eof => {
                 let tail = self.lines.end();
                 // Of a tail nothing is certain but that it was cut.
                 let whole = tail.trim_ascii().is_empty() || is_json(&tail);
-                if !whole || self.line(&tail, true).is_break() {
+                if !whole || self.line(&tail, true, way).is_break() {
                     self.end(Closing::Fault);
                 } else {
                     self.end(Closing::Stream);
@@ -139,11 +141,11 @@ impl Hosts {
         }
     }
 
-    fn read(&mut self, bytes: &[u8]) {
+    fn read(&mut self, bytes: &[u8], way: &mut Way) {
         let mut lines = std::mem::take(&mut self.lines);
         let mut fault = false;
         lines.feed(bytes, Limits::DEFAULT.record_bytes, |line| {
-            let read = self.line(line, false);
+            let read = self.line(line, false, way);
             fault |= read.is_break();
             read
         });
@@ -154,66 +156,65 @@ impl Hosts {
     }
 
     /// One line of the agent. Breaks where nobody can read on.
-    fn line(&mut self, line: &[u8], tail: bool) -> ControlFlow<()> {
-        let line = line.trim_ascii();
-        if line.is_empty() {
+    fn line(&mut self, bytes: &[u8], tail: bool, way: &mut Way) -> ControlFlow<()> {
+        if bytes.trim_ascii().is_empty() {
             return ControlFlow::Continue(());
         }
-        if line.first() != Some(&b'{') || line.len() > Limits::DEFAULT.record_bytes {
+        let line = way.arrives(bytes);
+        let record = line.node().filter(|record| record.is_object());
+        let Some(record) = record.filter(|_| bytes.len() <= Limits::DEFAULT.record_bytes) else {
             return ControlFlow::Break(());
-        }
-        let kind = text_member(line, "type").unwrap_or_default();
-        let id = |object: &[u8]| text_member(object, "request_id").map(String::from);
+        };
+        let kind = record.text_of("type").unwrap_or_default();
+        let id = |object: Node<'_>| object.text_of("request_id").map(String::from);
         match &*kind {
-            "control_request" => match id(line) {
-                Some(id) => self.request(id, member(line, "request").unwrap_or_default()),
+            "control_request" => match id(record) {
+                Some(id) => self.request(id, record.get("request")),
                 None => return ControlFlow::Break(()),
             },
-            "control_response" => {
-                let response = member(line, "response").unwrap_or_default();
-                match id(response) {
-                    Some(id) => self.response(&id, response),
-                    None => return ControlFlow::Break(()),
-                }
-            }
-            "control_cancel_request" => match id(line) {
+            "control_response" => match record
+                .get("response")
+                .and_then(|response| Some((id(response)?, response)))
+            {
+                Some((id, response)) => self.response(&id, response),
+                None => return ControlFlow::Break(()),
+            },
+            "control_cancel_request" => match id(record) {
                 Some(id) => self.taken_back(&id),
                 None => return ControlFlow::Break(()),
             },
             "keep_alive" => {}
-            _ => self.record(&kind, line, tail),
+            _ => {
+                if kind == "result" {
+                    self.ends(record);
+                }
+                self.wants.push_back(Want::Record { line, tail });
+                return ControlFlow::Continue(());
+            }
         }
+        way.done(line);
         ControlFlow::Continue(())
     }
 
-    fn record(&mut self, kind: &str, line: &[u8], tail: bool) {
-        let mut due = Record {
-            line: line.to_vec(),
-            tail,
-            ..Record::default()
-        };
-        for (name, value) in members(line) {
-            let slot = match name {
-                b"uuid" => &mut due.uuid,
-                b"session_id" => &mut due.session,
-                b"prompt_uuid" if kind == "result" => &mut due.ends,
-                _ => continue,
-            };
-            *slot = text(value).map(String::from);
-        }
-        let ended = |prompt: &String| due.ends.as_ref() == Some(prompt);
-        if let Some(place) = self.prompts.iter().position(ended) {
+    /// A prompt has its result.
+    fn ends(&mut self, result: Node<'_>) {
+        let ended = result.text_of("prompt_uuid");
+        let place = self
+            .prompts
+            .iter()
+            .position(|prompt| ended.as_deref() == Some(prompt));
+        if let Some(place) = place {
             self.prompts.remove(place);
         }
-        self.wants.push_back(Want::Record(due));
     }
 
-    fn request(&mut self, request: String, body: &[u8]) {
+    fn request(&mut self, request: String, body: Option<Node<'_>>) {
         let open = self.asks.iter().any(|ask| ask.request == request);
         if self.closed || open {
             return;
         }
-        let subtype = text_member(body, "subtype").unwrap_or_default();
+        let said = |name: &str| body.and_then(|body| body.text_of(name));
+        let subtype = said("subtype").unwrap_or_default();
         if !KNOWN.contains(&&*subtype) || self.asks.len() >= Limits::DEFAULT.host_requests {
             self.wants.push_back(Want::Reply {
                 request,
@@ -226,7 +227,7 @@ impl Hosts {
         let ask = Ask {
             number: self.asked,
             request,
-            tool_use_id: text_member(body, "tool_use_id")
+            tool_use_id: said("tool_use_id")
                 .filter(|_| subtype == KNOWN[0])
                 .map(String::from),
         };
@@ -238,17 +239,18 @@ impl Hosts {
         self.asks.push(ask);
     }
 
-    fn response(&mut self, id: &str, response: &[u8]) {
+    fn response(&mut self, id: &str, response: Node<'_>) {
         let Some(place) = self.calls.iter().position(|call| call.wire == id) else {
             return;
         };
         let call = self.calls.remove(place);
-        let outcome = match text_member(response, "subtype").as_deref() {
+        let outcome = match response.text_of("subtype").as_deref() {
             Some("success") => {
-                let payload = member(response, "response").filter(|payload| *payload != b"null");
+                let payload = response.get("response").map(Node::raw);
+                let payload = payload.filter(|payload| *payload != b"null");
                 Outcome::Payload(payload.map(<[u8]>::to_vec))
             }
-            Some("error") => Outcome::Refused(text_member(response, "error").map(String::from)),
+            Some("error") => Outcome::Refused(response.text_of("error").map(String::from)),
             _ => Outcome::Invalid,
         };
         self.wants.push_back(Want::Answered(call.id, outcome));
@@ -370,7 +372,7 @@ impl Hosts {
 
     // ---- what follows ---------------------------------------------------------------
 
-    fn output(&mut self, output: &Output) -> Judged {
+    fn output(&mut self, output: &Output, way: &mut Way) -> Judged {
         if self.exited {
             return broken("nothing after an exit", "law 5", format!("{output:?}"));
         }
@@ -391,6 +393,9 @@ impl Hosts {
             return want::unwanted(output);
         };
         if self.meets(&want, output) {
+            if let Want::Record { line, .. } = want {
+                way.done(line);
+            }
             return Ok(());
         }
         let (rule, requirement) = want.held_by();

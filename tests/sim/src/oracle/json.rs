@@ -56,38 +56,6 @@ pub(crate) fn member<'a>(object: &'a [u8], name: &str) -> Option<&'a [u8]> {
     found.map(|(_, value)| value)
 }
 
-/// The text from where the value of a member begins, to the end of all. As an
-/// object it has the members of that value, and its end need not be looked for.
-pub(crate) fn inside<'a>(object: &'a [u8], name: &str) -> Option<&'a [u8]> {
-    let mut members = members(object);
-    loop {
-        let (found, value) = members.name()?;
-        if found == name.as_bytes() {
-            return object.get(value..);
-        }
-        members.at = value_end(object, value);
-    }
-}
-
-/// The values of some members, of each the first of its name.
-pub(crate) fn find<'a, const N: usize>(
-    object: &'a [u8],
-    names: [&str; N],
-) -> [Option<&'a [u8]>; N] {
-    let mut found = [None; N];
-    for (name, value) in members(object) {
-        let mut wanted = names.iter();
-        let place = wanted.position(|wanted| wanted.as_bytes() == name);
-        if let Some(slot) = place.and_then(|place| found.get_mut(place)) {
-            slot.get_or_insert(value);
-            if found.iter().all(Option::is_some) {
-                break;
-            }
-        }
-    }
-    found
-}
-
 /// The decoded text of a member, if it is a string.
 pub(crate) fn text_member<'a>(object: &'a [u8], name: &str) -> Option<Cow<'a, str>> {
     text(member(object, name)?)
@@ -148,24 +116,6 @@ pub(crate) fn decoded_name(name: &[u8]) -> Cow<'_, [u8]> {
     let quoted = [b"\"", name, b"\""].concat();
     let text = text(&quoted).map(|text| text.into_owned().into_bytes());
     text.map_or(Cow::Borrowed(name), Cow::Owned)
-}
-
-/// How deep arrays and objects nest.
-pub(crate) fn depth(text: &[u8]) -> usize {
-    let (mut depth, mut most, mut at) = (0_usize, 0_usize, 0);
-    while let Some(byte) = text.get(at) {
-        match byte {
-            b'"' => at = string_end(text, at) - 1,
-            b'{' | b'[' => {
-                depth += 1;
-                most = most.max(depth);
-            }
-            b'}' | b']' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        at += 1;
-    }
-    most
 }
 
 /// Behind the blanks that begin at `at`, if there are some.
@@ -244,7 +194,7 @@ fn value_end(text: &[u8], mut at: usize) -> usize {
 }
 
 /// Behind the number or the word that begins at `at`.
-pub(crate) fn literal_end(text: &[u8], mut at: usize) -> usize {
+fn literal_end(text: &[u8], mut at: usize) -> usize {
     while !matches!(
         text.get(at),
         None | Some(b',' | b'}' | b']' | b' ' | b'\t' | b'\r' | b'\n' | b':')
@@ -256,7 +206,6 @@ pub(crate) fn literal_end(text: &[u8], mut at: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sound::is_sound;
     use super::*;
 
     #[test]
@@ -270,17 +219,15 @@ mod tests {
         assert_eq!(list, [&b"1"[..], br#"{"c":[]}"#, br#""]""#]);
         assert_eq!(text_member(object, "a").as_deref(), Some("x\"}"));
         assert_eq!(text_member(object, "d"), None);
-        let inner = inside(br#"{"z":{"y":1},"x":{"w":2},"v":3}"#, "x").unwrap();
-        assert_eq!(find(inner, ["w", "v"]), [Some(&b"2"[..]), None]);
-        assert_eq!(find(object, ["d", "e"]), [Some(&b"null"[..]), None]);
-        assert_eq!(depth(object), 4);
+        assert_eq!(member(object, "d"), Some(&b"null"[..]));
+        assert_eq!(member(object, "e"), None);
     }
 
     #[test]
     fn text_that_is_no_json_ends_the_reading() {
         for broken in [&b""[..], b"{", b"{\"a", b"{\"a\"", b"{\"a\":", b"[1,", b"x"] {
             let _ = members(broken).count() + items(broken).count();
-            assert!(!is_sound(broken));
+            assert!(!is_json(broken));
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! [`Oracles`] watches a world and knows it from the outside alone: bytes, inputs,
 //! outputs and effects. It reads the text of records with a reader of its own
-//! (`json`, `said`, `told`), keeps a reference model of what is open (`model`), and
+//! (`tree`, `said`, `told`), keeps a reference model of what is open (`model`), and
 //! has each oracle judge every event before the model takes it:
 //!
 //! | oracle | holds | requirements |
@@ -34,12 +34,13 @@ mod prompts;
 mod requests;
 mod said;
 mod secrets;
-mod sound;
 mod states;
 mod store;
 #[cfg(test)]
 mod tests;
 mod told;
+mod tree;
+mod way;
 
 use crate::event::{Event, Violation, Watch};
 use agentx_core::agent::{Config, Input, Output};
@@ -50,6 +51,8 @@ pub(crate) use said::Said;
 use std::ops::ControlFlow;
 use told::Lines;
 pub(crate) use told::Told;
+pub(crate) use tree::Tree;
+use way::Way;
 
 /// What an oracle finds.
 pub(crate) type Judged = Result<(), Violation>;
@@ -114,6 +117,10 @@ pub(crate) trait Oracle {
 pub struct Oracles {
     pub(crate) model: Option<Box<Model>>,
     lines: Lines,
+    /// The line that the agent is told.
+    tree: Tree,
+    /// What it says, until the host has it.
+    way: Way,
     laws: laws::Laws,
     output: output::Out,
     secrets: secrets::Secrets,
@@ -156,6 +163,7 @@ impl Oracles {
     fn began(&mut self, config: &Config) {
         self.model = Some(Box::new(Model::new(config)));
         self.lines = Lines::default();
+        self.way.clear();
         self.laws.began(config);
         self.secrets.began(config);
         self.output.began(config);
@@ -177,7 +185,7 @@ impl Oracles {
             let limit = model.rules.limits.record_bytes;
             match input {
                 Input::Bytes(bytes) => self.lines.feed(bytes, limit, |line| {
-                    let told = Told::read(line, limit, model.rules.reference);
+                    let told = Told::read(line, limit, model.rules.reference, &mut self.tree);
                     let fatal = told == Some(Told::Fatal);
                     lines.extend(told);
                     if fatal {
@@ -188,7 +196,8 @@ impl Oracles {
                 }),
                 Input::Eof => {
                     let tail = self.lines.end();
-                    lines.extend(Told::read(&tail, limit, model.rules.reference));
+                    let reference = model.rules.reference;
+                    lines.extend(Told::read(&tail, limit, reference, &mut self.tree));
                 }
                 _ => {}
             }
@@ -213,10 +222,12 @@ impl Oracles {
         judge!(self.output(model, output));
         model.output(output);
         if let Output::Transmit(record) = output {
-            let line = record.as_bytes();
-            let said = Said::read(line);
-            judge!(self.said(model, line, &said));
+            let bytes = record.as_bytes();
+            let line = self.way.read(bytes.strip_suffix(b"\n").unwrap_or(bytes));
+            let said = Said::read(line.node());
+            judge!(self.said(model, bytes, &said));
             model.said(&said);
+            self.way.leaves(line);
         }
         Ok(())
     }
@@ -232,7 +243,7 @@ impl Watch for Oracles {
         if let Event::Began { config, .. } = event {
             self.began(config);
         }
-        self.host.see(now, event)?;
+        self.host.see(now, event, &mut self.way)?;
         let Some(mut model) = self.model.take() else {
             return Ok(());
         };

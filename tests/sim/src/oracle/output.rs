@@ -3,7 +3,6 @@
 
 use super::model::Model;
 use super::said::Said;
-use super::sound::is_sound;
 use super::{Drained, Judged, Oracle, broken};
 use crate::event::Event;
 use agentx_core::agent::{Config, Input, Output};
@@ -23,6 +22,11 @@ pub(crate) struct Out {
     passed: Option<Vec<u8>>,
 }
 
+fn torn(line: &[u8]) -> Judged {
+    let what = String::from_utf8_lossy(line).into_owned();
+    broken("a record is one JSON object on one line", "WIRE-003", what)
+}
+
 impl Out {
     fn transmit(&mut self, model: &Model, line: &[u8]) -> Judged {
         if model.latched {
@@ -32,10 +36,8 @@ impl Out {
         let one_line = memchr::memchr(b'\n', line).is_some_and(|at| at + 1 == line.len())
             && !memchr::memchr_iter(0xe2, line)
                 .any(|at| matches!(line[at..], [_, 0x80, 0xa8 | 0xa9, ..]));
-        let body = line.strip_suffix(b"\n").unwrap_or(line);
-        if !one_line || !is_sound(body) {
-            let what = String::from_utf8_lossy(line).into_owned();
-            return broken("a record is one JSON object on one line", "WIRE-003", what);
+        if !one_line {
+            return torn(line);
         }
         if model.rules.vets && self.passed.take().as_deref() != Some(line) {
             let what = String::from_utf8_lossy(line).into_owned();
@@ -118,6 +120,9 @@ impl Oracle for Out {
     }
 
     fn said(&mut self, _model: &Model, line: &[u8], said: &Said<'_>) -> Judged {
+        if *said == Said::Unsound {
+            return torn(line);
+        }
         if *said == Said::Unreadable {
             let what = String::from_utf8_lossy(line).into_owned();
             return broken("a record has a known form", "WIRE-003", what);

@@ -1,6 +1,6 @@
 //! What the agent says: one record of its output, as far as oracles look at it.
 
-use super::json::{find, inside, items, member, members, text, text_member};
+use super::tree::Node;
 use std::borrow::Cow;
 
 /// A call as the host is shown it.
@@ -65,7 +65,7 @@ pub(crate) enum Said<'a> {
     Init,
     Call(ShownCall<'a>),
     Text,
-    Stream(&'a [u8]),
+    Stream(Node<'a>),
     ToolResult {
         call: Cow<'a, str>,
         is_error: bool,
@@ -114,27 +114,31 @@ pub(crate) enum Said<'a> {
     Other,
     /// What is no record of the wire.
     Unreadable,
+    /// What is no JSON, or names a member twice.
+    Unsound,
 }
 
 impl<'a> Said<'a> {
-    /// Reads one record.
-    pub(crate) fn read(line: &'a [u8]) -> Self {
-        Self::find(line).unwrap_or(Self::Unreadable)
+    /// Reads one record, if it could be read as JSON.
+    pub(crate) fn read(record: Option<Node<'a>>) -> Self {
+        record.map_or(Self::Unsound, |record| {
+            Self::find(record).unwrap_or(Self::Unreadable)
+        })
     }
 
-    fn find(line: &'a [u8]) -> Option<Self> {
-        let kind = member(line, "type")?;
+    fn find(record: Node<'a>) -> Option<Self> {
+        let kind = record.get("type")?.raw();
         Some(match kind {
-            b"\"assistant\"" => assistant(line)?,
-            b"\"user\"" => user(line)?,
-            b"\"result\"" => Self::Result(result(line)?),
-            b"\"system\"" => system(line)?,
-            b"\"control_request\"" => request(line)?,
-            b"\"control_response\"" => response(line)?,
+            b"\"assistant\"" => assistant(record)?,
+            b"\"user\"" => user(record)?,
+            b"\"result\"" => Self::Result(result(record)?),
+            b"\"system\"" => system(record)?,
+            b"\"control_request\"" => request(record)?,
+            b"\"control_response\"" => response(record)?,
             b"\"control_cancel_request\"" => Self::Withdrawn {
-                id: text_member(line, "request_id")?,
+                id: record.text_of("request_id")?,
             },
-            b"\"stream_event\"" => Self::Stream(member(line, "event")?),
+            b"\"stream_event\"" => Self::Stream(record.get("event")?),
             b"\"prompt_suggestion\"" => Self::Suggestion,
             _ if kind.first() == Some(&b'"') => Self::Other,
             _ => return None,
@@ -142,36 +146,35 @@ impl<'a> Said<'a> {
     }
 }
 
-fn assistant(line: &[u8]) -> Option<Said<'_>> {
-    let content = inside(inside(line, "message")?, "content")?;
-    let Some(block) = items(content).find(|block| member(block, "type") == Some(b"\"tool_use\""))
-    else {
+fn assistant(record: Node<'_>) -> Option<Said<'_>> {
+    let content = record.get("message")?.get("content")?;
+    let call = |block: &Node<'_>| block.get("type").map(Node::raw) == Some(b"\"tool_use\"");
+    let Some(block) = content.items().find(call) else {
         return Some(Said::Text);
     };
-    let [id, name, input] = find(block, ["id", "name", "input"]);
     Some(Said::Call(ShownCall {
-        id: text(id?)?,
-        name: text(name?)?,
-        input: input?,
+        id: block.text_of("id")?,
+        name: block.text_of("name")?,
+        input: block.get("input")?.raw(),
     }))
 }
 
-fn user(line: &[u8]) -> Option<Said<'_>> {
-    let [replay, uuid, message] = find(line, ["isReplay", "uuid", "message"]);
-    if replay == Some(b"true") {
-        return Some(Said::Echo { uuid: text(uuid?)? });
+fn user(record: Node<'_>) -> Option<Said<'_>> {
+    if record.get("isReplay").map(Node::raw) == Some(b"true") {
+        return Some(Said::Echo {
+            uuid: record.text_of("uuid")?,
+        });
     }
-    let content = inside(message?, "content")?;
-    let block = items(content).next()?;
-    let [call, is_error, content] = find(block, ["tool_use_id", "is_error", "content"]);
+    let content = record.get("message")?.get("content")?;
+    let block = content.items().next()?;
     Some(Said::ToolResult {
-        call: text(call?)?,
-        is_error: is_error? == b"true",
-        content: content?,
+        call: block.text_of("tool_use_id")?,
+        is_error: block.get("is_error")?.raw() == b"true",
+        content: block.get("content")?.raw(),
     })
 }
 
-fn result(line: &[u8]) -> Option<Ending<'_>> {
+fn result(record: Node<'_>) -> Option<Ending<'_>> {
     let mut ending = Ending {
         success: false,
         is_error: false,
@@ -181,31 +184,32 @@ fn result(line: &[u8]) -> Option<Ending<'_>> {
         cost: b"",
         errors: b"",
     };
-    for (name, value) in members(line) {
+    for (name, value) in record.members() {
+        let raw = value.raw();
         match name {
-            b"subtype" => ending.success = value == b"\"success\"",
-            b"is_error" => ending.is_error = value == b"true",
-            b"stop_reason" => ending.stop = text(value).unwrap_or_default(),
-            b"prompt_uuid" => ending.prompt = Some(text(value)?),
-            b"num_turns" => ending.turns = std::str::from_utf8(value).ok()?.parse().ok()?,
-            b"total_cost_usd" => ending.cost = value,
-            b"errors" => ending.errors = value,
+            b"subtype" => ending.success = raw == b"\"success\"",
+            b"is_error" => ending.is_error = raw == b"true",
+            b"stop_reason" => ending.stop = value.text().unwrap_or_default(),
+            b"prompt_uuid" => ending.prompt = Some(value.text()?),
+            b"num_turns" => ending.turns = std::str::from_utf8(raw).ok()?.parse().ok()?,
+            b"total_cost_usd" => ending.cost = raw,
+            b"errors" => ending.errors = raw,
             _ => {}
         }
     }
     Some(ending)
 }
 
-fn system(line: &[u8]) -> Option<Said<'_>> {
-    let task = || text_member(line, "task_id");
-    Some(match member(line, "subtype")? {
+fn system(record: Node<'_>) -> Option<Said<'_>> {
+    let task = || record.text_of("task_id");
+    Some(match record.get("subtype")?.raw() {
         b"\"init\"" => Said::Init,
-        b"\"session_state_changed\"" => match member(line, "state")? {
+        b"\"session_state_changed\"" => match record.get("state")?.raw() {
             b"\"idle\"" => Said::Idle,
             b"\"running\"" => Said::Running,
             b"\"requires_action\"" => {
-                let about = inside(line, "requires_action")?;
-                Said::RequiresAction(asked(about, text_member(about, "request_id")?)?)
+                let about = record.get("requires_action")?;
+                Said::RequiresAction(asked(about, about.text_of("request_id")?)?)
             }
             _ => return None,
         },
@@ -219,20 +223,19 @@ fn system(line: &[u8]) -> Option<Said<'_>> {
     })
 }
 
-fn asked<'a>(about: &'a [u8], request: Cow<'a, str>) -> Option<Asked<'a>> {
-    let [name, call, input] = find(about, ["tool_name", "tool_use_id", "input"]);
+fn asked<'a>(about: Node<'a>, request: Cow<'a, str>) -> Option<Asked<'a>> {
     Some(Asked {
         request,
-        tool_name: text(name?)?,
-        tool_use_id: text(call?)?,
-        input: input?,
+        tool_name: about.text_of("tool_name")?,
+        tool_use_id: about.text_of("tool_use_id")?,
+        input: about.get("input")?.raw(),
     })
 }
 
-fn request(line: &[u8]) -> Option<Said<'_>> {
-    let id = text_member(line, "request_id")?;
-    let request = inside(line, "request")?;
-    Some(match member(request, "subtype")? {
+fn request(record: Node<'_>) -> Option<Said<'_>> {
+    let id = record.text_of("request_id")?;
+    let request = record.get("request")?;
+    Some(match request.get("subtype")?.raw() {
         b"\"can_use_tool\"" => Said::Question(asked(request, id)?),
         subtype => Said::Request {
             id,
@@ -242,33 +245,22 @@ fn request(line: &[u8]) -> Option<Said<'_>> {
     })
 }
 
-fn callback(request: &[u8]) -> Option<Cow<'_, str>> {
-    let input = member(request, "input")?;
-    let event = member(input, "hook_event_name")?;
-    (event == b"\"PermissionRequest\"").then(|| text_member(request, "tool_use_id"))?
+fn callback(request: Node<'_>) -> Option<Cow<'_, str>> {
+    let event = request.get("input")?.get("hook_event_name")?.raw();
+    (event == b"\"PermissionRequest\"").then(|| request.text_of("tool_use_id"))?
 }
 
-fn response(line: &[u8]) -> Option<Said<'_>> {
-    let response = inside(line, "response")?;
-    let [id, subtype, payload, error, pending] = find(
-        response,
-        [
-            "request_id",
-            "subtype",
-            "response",
-            "error",
-            "pending_permission_requests",
-        ],
-    );
+fn response(record: Node<'_>) -> Option<Said<'_>> {
+    let response = record.get("response")?;
     Some(Said::Response {
-        id: text(id?)?,
-        success: match subtype? {
+        id: response.text_of("request_id")?,
+        success: match response.get("subtype")?.raw() {
             b"\"success\"" => true,
             b"\"error\"" => false,
             _ => return None,
         },
-        payload,
-        error: error.and_then(text),
-        pending,
+        payload: response.get("response").map(Node::raw),
+        error: response.text_of("error"),
+        pending: response.get("pending_permission_requests").map(Node::raw),
     })
 }

@@ -1,8 +1,8 @@
 //! No credential leaves, in whatever form it is spelled (WIRE-013, DEC-30).
 
-use super::json::{member, text};
 use super::model::Model;
 use super::said::Said;
+use super::tree::Node;
 use super::{Judged, Oracle, broken};
 use crate::kit::{ROUTE, SECRET};
 use agentx_core::agent::{Config, Output};
@@ -80,15 +80,14 @@ fn unescaped(text: &[u8], first: usize) -> Vec<u8> {
 
 impl Secrets {
     /// Takes what a stream says in pieces.
-    fn stream(&mut self, event: &[u8]) -> Judged {
-        let Some(delta) = member(event, "delta").filter(|delta| delta.first() == Some(&b'{'))
-        else {
+    fn stream(&mut self, event: Node<'_>) -> Judged {
+        let Some(delta) = event.get("delta").filter(|delta| delta.is_object()) else {
             self.streamed.clear();
             return Ok(());
         };
         let said = ["text", "thinking", "partial_json"]
             .iter()
-            .find_map(|name| text(member(delta, name)?));
+            .find_map(|name| delta.text_of(name));
         self.streamed.push_str(&said.unwrap_or_default());
         if spells(self.streamed.as_bytes(), &CREDENTIAL) {
             return broken(
@@ -137,7 +136,7 @@ impl Oracle for Secrets {
             return broken("no route is told", "DEC-30", "in system/init");
         }
         match said {
-            Said::Stream(event) => self.stream(event),
+            Said::Stream(event) => self.stream(*event),
             _ => Ok(()),
         }
     }

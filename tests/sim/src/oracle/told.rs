@@ -1,8 +1,7 @@
 //! What the agent is told: lines out of the bytes it is fed, each read as far as
 //! oracles look at it.
 
-use super::json::{depth, items, member, members, text, text_member};
-use super::sound::is_sound;
+use super::tree::{Node, Tree};
 
 /// When a prompt wants to run; what is smaller runs first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -143,29 +142,40 @@ impl Lines {
 impl Told {
     /// Reads one line; `None` for a blank one. `limit`: the bytes that a line may
     /// have. `reference`: whether the agent has that profile.
-    pub(crate) fn read(line: &[u8], limit: usize, reference: bool) -> Option<Self> {
+    pub(crate) fn read(
+        line: &[u8],
+        limit: usize,
+        reference: bool,
+        tree: &mut Tree,
+    ) -> Option<Self> {
         if line.len() > limit {
             return Some(Self::Fatal);
         }
         let raw = line.len();
-        let line = line.trim_ascii();
-        if line.is_empty() {
+        let text = line.trim_ascii();
+        if text.is_empty() {
             return None;
         }
-        let sound = line.first() == Some(&b'{') && is_sound(line);
-        if !sound {
+        let record = tree.read(text).filter(|record| record.is_object());
+        let Some(record) = record else {
             return Some(Self::Fatal);
-        }
-        Some(match text_member(line, "type").as_deref() {
-            Some("user") => Self::Prompt(prompt(line, raw, reference)),
-            Some("control_request") => control(line, reference),
-            Some("control_response") => answer(line).map_or(Self::Fatal, Self::Answer),
+        };
+        Some(match record.text_of("type").as_deref() {
+            Some("user") => {
+                let mut prompt = prompt(record, raw, reference);
+                if spells_out(text) {
+                    prompt.form = Form::Unsure;
+                }
+                Self::Prompt(prompt)
+            }
+            Some("control_request") => control(record, reference),
+            Some("control_response") => answer(record).map_or(Self::Fatal, Self::Answer),
             _ => Self::Other,
         })
     }
 }
 
-fn prompt(line: &[u8], raw: usize, reference: bool) -> Prompt {
+fn prompt(record: Node<'_>, raw: usize, reference: bool) -> Prompt {
     let mut prompt = Prompt {
         uuid: None,
         priority: Priority::Next,
@@ -174,13 +184,13 @@ fn prompt(line: &[u8], raw: usize, reference: bool) -> Prompt {
         bytes: raw,
     };
     let mut said = false;
-    for (name, value) in members(line) {
+    for (name, value) in record.members() {
         let right = match name {
             b"uuid" => {
-                prompt.uuid = text(value).map(Into::into);
+                prompt.uuid = value.text().map(Into::into);
                 prompt.uuid.as_deref().is_some_and(is_uuid)
             }
-            b"priority" => match value {
+            b"priority" => match value.raw() {
                 b"\"now\"" => {
                     prompt.priority = Priority::Now;
                     true
@@ -193,14 +203,14 @@ fn prompt(line: &[u8], raw: usize, reference: bool) -> Prompt {
                 _ => false,
             },
             b"isReplay" => {
-                prompt.replay = value == b"true";
-                matches!(value, b"true" | b"false")
+                prompt.replay = value.raw() == b"true";
+                matches!(value.raw(), b"true" | b"false")
             }
             b"message" => {
                 said = true;
                 is_plain_message(value)
             }
-            b"parent_tool_use_id" => value == b"null",
+            b"parent_tool_use_id" => value.raw() == b"null",
             b"type" => true,
             _ => PROMPT.contains(&name) && name != b"session_id" || reference,
         };
@@ -208,7 +218,7 @@ fn prompt(line: &[u8], raw: usize, reference: bool) -> Prompt {
             prompt.form = Form::Unsure;
         }
     }
-    if !said || depth(line) > SURE_DEPTH || spells_out(line) {
+    if !said || record.depth() > SURE_DEPTH {
         prompt.form = Form::Unsure;
     }
     prompt
@@ -230,41 +240,42 @@ fn is_uuid(text: &str) -> bool {
 }
 
 /// A message with a text that is not empty, in its simplest forms.
-fn is_plain_message(message: &[u8]) -> bool {
+fn is_plain_message(message: Node<'_>) -> bool {
     let mut content = None;
-    for (name, value) in members(message) {
+    for (name, value) in message.members() {
         match name {
-            b"role" if value == b"\"user\"" => {}
+            b"role" if value.raw() == b"\"user\"" => {}
             b"content" => content = Some(value),
             _ => return false,
         }
     }
-    let plain = |block: &[u8]| {
+    let plain = |block: Node<'_>| {
         let known = |name: &[u8]| matches!(name, b"type" | b"text");
-        member(block, "type") == Some(b"\"text\"")
-            && text_member(block, "text").is_some()
-            && members(block).all(|(name, _)| known(name))
+        block.get("type").map(Node::raw) == Some(b"\"text\"")
+            && block.text_of("text").is_some()
+            && block.members().all(|(name, _)| known(name))
     };
-    match content {
-        Some(content) if content.first() == Some(&b'"') => text(content).is_some(),
-        Some(content) => items(content).next().is_some() && items(content).all(plain),
-        None => false,
-    }
+    content.is_some_and(|content| {
+        content.text().is_some() || (content.items().next().is_some() && content.items().all(plain))
+    })
 }
 
 /// The id of a control record; its alias counts where the id itself is missing.
-fn request_id(object: &[u8]) -> Option<String> {
-    let id = member(object, "request_id").or_else(|| member(object, "requestId"))?;
-    text(id).map(Into::into)
+fn request_id(object: Node<'_>) -> Option<String> {
+    let id = object
+        .get("request_id")
+        .or_else(|| object.get("requestId"))?;
+    id.text().map(Into::into)
 }
 
-fn control(line: &[u8], reference: bool) -> Told {
-    let Some(id) = request_id(line) else {
+fn control(record: Node<'_>, reference: bool) -> Told {
+    let Some(id) = request_id(record) else {
         return Told::Fatal;
     };
-    let request = member(line, "request").unwrap_or_default();
-    let subtype = text_member(request, "subtype").unwrap_or_default();
-    let bare = members(request).count() == 1;
+    let request = record.get("request");
+    let subtype = request.and_then(|request| request.text_of("subtype"));
+    let subtype = subtype.unwrap_or_default();
+    let bare = request.is_some_and(|request| request.members().count() == 1);
     match &*subtype {
         "interrupt" if bare || reference => Told::Interrupt { id },
         "initialize" => Told::Initialize { id, bare },
@@ -275,20 +286,20 @@ fn control(line: &[u8], reference: bool) -> Told {
     }
 }
 
-fn answer(line: &[u8]) -> Option<Answer> {
-    let response = member(line, "response").filter(|value| value.first() == Some(&b'{'))?;
+fn answer(record: Node<'_>) -> Option<Answer> {
+    let response = record.get("response").filter(|value| value.is_object())?;
     let id = request_id(response)?;
-    let payload = member(response, "response");
-    let body = match text_member(response, "subtype").as_deref() {
-        Some("success") if payload == Some(b"null") => Body::Invalid,
-        Some("success") => {
-            Body::Success(payload.map(|payload| String::from_utf8_lossy(payload).into_owned()))
-        }
+    let payload = response.get("response");
+    let body = match response.text_of("subtype").as_deref() {
+        Some("success") if payload.map(Node::raw) == Some(b"null") => Body::Invalid,
+        Some("success") => Body::Success(
+            payload.map(|payload| String::from_utf8_lossy(payload.raw()).into_owned()),
+        ),
         Some("error") => error(response),
         _ => Body::Invalid,
     };
     let named = payload.filter(|_| matches!(body, Body::Success(_)));
-    let tool_use_id = named.and_then(|payload| text_member(payload, "toolUseID"));
+    let tool_use_id = named.and_then(|payload| payload.text_of("toolUseID"));
     Some(Answer {
         id,
         body,
@@ -298,17 +309,18 @@ fn answer(line: &[u8]) -> Option<Answer> {
 
 /// A list of pending requests decides nothing, but makes an answer invalid where
 /// it is not one.
-fn error(response: &[u8]) -> Body {
-    let pending = member(response, "pending_permission_requests");
-    let envelope = |item: &[u8]| {
-        member(item, "type") == Some(b"\"control_request\"")
+fn error(response: Node<'_>) -> Body {
+    let pending = response.get("pending_permission_requests");
+    let envelope = |item: Node<'_>| {
+        item.get("type").map(Node::raw) == Some(b"\"control_request\"")
             && request_id(item).is_some()
-            && member(item, "request").is_some_and(|request| request.first() == Some(&b'{'))
+            && item.get("request").is_some_and(Node::is_object)
     };
-    if pending.is_some_and(|list| list.first() != Some(&b'[') || !items(list).all(envelope)) {
+    let listed = |list: Node<'_>| list.is_list() && list.items().all(envelope);
+    if !pending.is_none_or(listed) {
         return Body::Invalid;
     }
-    match text_member(response, "error") {
+    match response.text_of("error") {
         Some(text) => Body::Error(text.into_owned()),
         None => Body::Invalid,
     }
@@ -319,7 +331,7 @@ mod tests {
     use super::*;
 
     fn read(line: &str) -> Option<Told> {
-        Told::read(line.as_bytes(), 1_000, false)
+        Told::read(line.as_bytes(), 1_000, false, &mut Tree::default())
     }
 
     #[test]
@@ -359,7 +371,8 @@ mod tests {
         ] {
             assert_eq!(read(line), Some(Told::Fatal), "{line}");
         }
-        assert_eq!(Told::read(b"{} ", 2, false), Some(Told::Fatal));
+        let long = Told::read(b"{} ", 2, false, &mut Tree::default());
+        assert_eq!(long, Some(Told::Fatal));
         assert_eq!(read(" \r"), None);
         assert_eq!(read(r#"{"type":"other"}"#), Some(Told::Other));
     }

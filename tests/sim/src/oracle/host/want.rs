@@ -1,6 +1,7 @@
 //! What a host has to say next, and whether it does.
 
 use super::super::json::{member, text_member};
+use super::super::way::Line;
 use super::super::{Judged, broken};
 use super::{Call, Hosts};
 use agentx_core::host::{CallError, CallId, End, Event, Output, Request};
@@ -39,21 +40,15 @@ impl Closing {
     }
 }
 
-/// A record of the agent that is passed on.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Record {
-    pub(super) uuid: Option<String>,
-    pub(super) session: Option<String>,
-    pub(super) ends: Option<String>,
-    pub(super) line: Vec<u8>,
-    /// Whether no newline ended it.
-    pub(super) tail: bool,
-}
-
 /// One output that is due.
 #[derive(Clone, Debug)]
 pub(super) enum Want {
-    Record(Record),
+    /// A record of the agent that is passed on.
+    Record {
+        line: Line,
+        /// Whether no newline ended it.
+        tail: bool,
+    },
     Answered(CallId, Outcome),
     /// The record of a call; it waits until then.
     Call(CallId, Instant),
@@ -92,10 +87,10 @@ impl Want {
     /// The rule that is broken where it does not come, and who asks for it.
     pub(super) fn held_by(&self) -> (&'static str, &'static str) {
         match self {
-            Self::Record(Record { tail: true, .. }) => {
+            Self::Record { tail: true, .. } => {
                 ("the last record is one like any other", "WIRE-EOF-001")
             }
-            Self::Record(_) => ("records are told in their order", "WIRE-003"),
+            Self::Record { .. } => ("records are told in their order", "WIRE-003"),
             Self::Answered(_, Outcome::TimedOut | Outcome::Forgotten) => {
                 ("a call is answered once", "WIRE-007")
             }
@@ -149,7 +144,9 @@ impl Hosts {
     /// Whether the output is the one that is due; it is taken note of.
     pub(super) fn meets(&mut self, want: &Want, output: &Output) -> bool {
         match (want, output) {
-            (Want::Record(due), Output::Event(Event::Record(told))) => is_record(due, told),
+            (Want::Record { line, .. }, Output::Event(Event::Record(told))) => {
+                is_record(line, told)
+            }
             (Want::Answered(due, outcome), Output::Event(Event::Answered(call, answer))) => {
                 due == call && is_outcome(outcome, answer)
             }
@@ -265,16 +262,28 @@ fn is_reply(line: &[u8], request: &str, fails: bool, tool_use_id: &Option<String
     subtype.as_deref() == Some("success") && tool_use_id.as_ref().is_none_or(about)
 }
 
-fn is_record(due: &Record, told: &AgentRecord) -> bool {
-    let same = |due: &Option<String>, told: Option<&str>| due.as_deref() == told;
+fn is_record(due: &Line, told: &AgentRecord) -> bool {
     let whole = match &told.body {
         Body::Known(_) => true,
-        Body::Unknown { raw, .. } => same_json(&due.line, raw),
+        Body::Unknown { raw, .. } => same_json(due.bytes(), raw),
     };
+    let Some(due) = due.node() else {
+        return false;
+    };
+    let (mut uuid, mut session, mut ends, mut result) = (None, None, None, false);
+    for (name, value) in due.members() {
+        match name {
+            b"type" => result = value.raw() == b"\"result\"",
+            b"uuid" => uuid = value.text(),
+            b"session_id" => session = value.text(),
+            b"prompt_uuid" => ends = value.text(),
+            _ => {}
+        }
+    }
     whole
-        && same(&due.uuid, told.uuid.as_deref())
-        && same(&due.session, told.session_id.as_deref())
-        && same(&due.ends, told.ends.as_deref())
+        && uuid.as_deref() == told.uuid.as_deref()
+        && session.as_deref() == told.session_id.as_deref()
+        && ends.as_deref().filter(|_| result) == told.ends.as_deref()
 }
 
 fn is_outcome(due: &Outcome, answer: &Result<Option<RawJson>, CallError>) -> bool {
