@@ -110,8 +110,17 @@ impl AgentSession {
     }
 
     /// Ends everything because a signal came.
+    ///
+    /// A session that closes already does so for another reason, which stays;
+    /// but the hooks of its end do not outlast a signal, and then it was the
+    /// signal that ended the process.
     pub(super) fn shutdown(&mut self, status: u8) {
-        self.settle_everything(status, None);
+        if !matches!(self.stage, Stage::Closing(_)) {
+            self.settle_everything(status, None);
+        } else if self.hooks.ended {
+            self.stage = Stage::Closing(status);
+            self.stop_hooks(true);
+        }
     }
 
     /// Settles what runs and what waits, in the order of DEC-10.

@@ -608,7 +608,9 @@ impl Machine for AgentSession {
         match (self.stage, &input) {
             (Stage::Exited, _) => return Err(Misuse::InputAfterExit),
             (Stage::Ended, Input::Bytes(_) | Input::Eof) => return Err(Misuse::InputAfterEnd),
-            // What still arrives while the session closes means nothing.
+            // The hooks of the end can still be cut short.
+            (Stage::Closing(_), Input::Command(Command::Shutdown { .. })) => {}
+            // What else arrives while the session closes means nothing.
             (
                 Stage::Closing(_) | Stage::Latched,
                 Input::Bytes(_) | Input::Eof | Input::Command(_),

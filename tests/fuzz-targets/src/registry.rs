@@ -2,6 +2,7 @@
 
 use agentx_providers::provider::Provider;
 use agentx_providers::registry::{FileFacts, Registry};
+use serde_json::Value;
 
 /// What stands for a key in an input.
 const PLACE: &str = "$KEY";
@@ -23,7 +24,7 @@ pub fn target(data: &[u8]) {
     let text = with_key(data);
     let registry = match Registry::parse(&text, &FACTS) {
         Ok(registry) => registry,
-        Err(error) => return hides("the error", &error.to_string()),
+        Err(error) => return hides("the error", &without_ids(&error.to_string(), &text)),
     };
     let keys: Vec<_> = registry.credentials().map(|key| key.expose()).collect();
     // Where the placeholder stands for something else the file tells it itself.
@@ -52,6 +53,28 @@ pub fn target(data: &[u8]) {
     if let Err(error) = registry.select(Some(KEY)) {
         told("the choice", &error.to_string());
     }
+}
+
+/// What an error says, without the ids by which it names entries of a file where
+/// the placeholder stands for no key.
+fn without_ids(error: &str, file: &[u8]) -> String {
+    let mut ids = Vec::new();
+    let mut open: Vec<Value> = serde_json::from_slice(file).into_iter().collect();
+    while let Some(value) = open.pop() {
+        let Value::Object(members) = value else {
+            open.extend(value.as_array().into_iter().flatten().cloned());
+            continue;
+        };
+        for (name, value) in members {
+            match (name.as_str(), value) {
+                ("api_key", Value::String(key)) if key.contains(KEY) => return error.to_string(),
+                ("id", Value::String(id)) => ids.push(format!("{id:?}")),
+                (_, value) => open.push(value),
+            }
+        }
+    }
+    ids.iter()
+        .fold(error.to_string(), |error, id| error.replace(id, "an id"))
 }
 
 /// The input with the key in its places.

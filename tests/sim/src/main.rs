@@ -1,7 +1,7 @@
 //! Runs worlds from seeds or tapes and tells what became of them.
 
 use agentx_sim::bench;
-use agentx_sim::judge;
+use agentx_sim::judge::{self, Told};
 use agentx_sim::runner::{self, Failure, Tally};
 use agentx_sim::situation::{self, Situation};
 use agentx_sim::tape::Tape;
@@ -209,12 +209,17 @@ fn tell(tape: Tape, width: usize) -> Result<bool, Box<dyn Error>> {
     for line in &told.lines {
         writeln!(out, "{line}")?;
     }
-    if let Some(violation) = &told.violation {
-        writeln!(out, "violated: {violation}")?;
-    } else {
-        writeln!(out, "no rule was broken; trace {:016x}", told.hash)?;
-    }
+    writeln!(out, "{}", verdict(&told))?;
     Ok(told.violation.is_none())
+}
+
+/// The last line about a run. Who repeats one that broke a rule wants its hash, too.
+fn verdict(told: &Told) -> String {
+    let trace = format!("trace {:016x}", told.hash);
+    match &told.violation {
+        Some(violation) => format!("violated: {violation}; {trace}"),
+        None => format!("no rule was broken; {trace}"),
+    }
 }
 
 fn tell_failure(failure: &Failure, width: usize) -> Result<bool, Box<dyn Error>> {
@@ -258,4 +263,25 @@ fn commit() -> String {
     let text = git.ok().filter(|git| git.status.success());
     let text = text.map(|git| String::from_utf8_lossy(&git.stdout).trim().to_string());
     text.unwrap_or_else(|| "unknown".to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agentx_sim::event::Violation;
+
+    #[test]
+    fn a_run_is_told_with_its_trace_whatever_came_of_it() {
+        let mut told = Told {
+            lines: Vec::new(),
+            hash: 0x17,
+            violation: None,
+        };
+        let trace = "; trace 0000000000000017";
+        assert_eq!(verdict(&told), format!("no rule was broken{trace}"));
+        told.violation = Some(Violation::new("a rule", "DEC-17", "how"));
+        let broken = verdict(&told);
+        assert!(broken.starts_with("violated: "), "{broken}");
+        assert!(broken.ends_with(trace), "{broken}");
+    }
 }

@@ -67,7 +67,7 @@ impl Tally {
         let marks = self.unreached();
         let marks = marks
             .iter()
-            .map(|mark| format!("the mark {} was not reached", mark.id()));
+            .map(|mark| format!("the mark {} was not reached", named(*mark)));
         let rare = self.faults.iter().filter(|(_, n)| *n < FAULTS_REQUIRED);
         let rare = rare.map(|(fault, n)| {
             format!(
@@ -107,10 +107,15 @@ impl Tally {
             let _ = writeln!(text, "  {:<10}{hit:>4} of {all}", owner.as_str());
         }
         for mark in self.unreached() {
-            let _ = writeln!(text, "  not reached: {}", mark.id());
+            let _ = writeln!(text, "  not reached: {}", named(mark));
         }
         text
     }
+}
+
+/// A mark by requirement and owner, since several parts may decide one requirement.
+fn named(mark: Mark) -> String {
+    format!("{} of {}", mark.id(), mark.owner().as_str())
 }
 
 /// A run that failed.
@@ -234,6 +239,16 @@ mod tests {
         assert_eq!(tally.runs, 12);
         assert!(tally.steps > 1_000 && tally.records > 300, "{tally:?}");
         assert!(!tally.missing().is_empty(), "twelve runs reach little");
+    }
+
+    #[test]
+    fn every_mark_that_is_missing_is_told_apart() {
+        let mut lines = Tally::default().missing();
+        assert!(lines.contains(&"the mark WIRE-EOF-001 of host was not reached".to_string()));
+        let count = lines.len();
+        lines.sort();
+        lines.dedup();
+        assert_eq!(lines.len(), count);
     }
 
     #[test]

@@ -35,8 +35,8 @@ use std::thread;
 ///
 /// Dropping a client ends the agent and everything in its process group, and
 /// waits until they are gone: some milliseconds for an agent that heeds SIGTERM,
-/// about three seconds for one that does not. [`Client::end`] and
-/// [`Client::kill`] do the same without holding up a thread.
+/// about three seconds for one that does not. [`Client::kill`] does the same
+/// without holding up a thread; [`Client::end`] lets the agent finish first.
 pub struct Client {
     pub(super) news: Sender<News>,
     pub(super) calls: AtomicU64,

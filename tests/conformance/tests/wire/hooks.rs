@@ -1,7 +1,7 @@
 //! Hooks of a session: when each is told, what it is told, and what follows.
 
 use agentx_conformance::session::{Bench, brief, hooked, printed_by_hook, stored, tool, uuid};
-use agentx_core::agent::Config;
+use agentx_core::agent::{Config, Output};
 use agentx_core::guard::Guard;
 use agentx_core::hook::{HookEnd, HookEvent, HookReport, Matcher};
 use agentx_core::model::Message;
@@ -638,6 +638,33 @@ fn a_session_that_is_told_to_end_gives_its_hooks_little_time_and_no_record() {
     b.hook_says("");
     assert!(b.records().is_empty());
     assert_eq!(b.exit, Some(1));
+}
+
+// covers: DEC-20
+#[test]
+fn a_signal_cuts_the_hooks_of_the_end_short() {
+    let mut b = Bench::new(hooked(&[SessionEnd]));
+    b.user("go");
+    b.says("ok");
+    b.eof();
+    b.records();
+    let hook = b.hooks()[0].0;
+    b.shutdown(143);
+    assert!(b.outputs.contains(&Output::Cancel(hook)));
+    assert_eq!(b.briefs(), ["system/hook_response"]);
+    assert_eq!(b.exit, Some(143));
+}
+
+// covers: DEC-20
+#[test]
+fn a_signal_behind_input_that_cannot_be_read_cuts_its_hooks_short() {
+    let mut b = Bench::new(hooked(&[SessionEnd]));
+    b.line("{");
+    b.records();
+    assert_eq!(b.exit, None);
+    b.shutdown(130);
+    assert!(b.records().is_empty(), "the fatal one is last");
+    assert_eq!(b.exit, Some(130));
 }
 
 // covers: DEC-32
