@@ -12,7 +12,7 @@ use std::fmt;
 use token::{scalar_end, string_end};
 
 /// Values for which there is room at once.
-const ROOM: usize = 64;
+const ROOM: usize = 32;
 
 /// A part of the text.
 #[derive(Clone, Copy, Debug, Default)]
@@ -64,7 +64,6 @@ impl Tree {
     pub(crate) fn with_room() -> Self {
         Self {
             places: Vec::with_capacity(ROOM),
-            open: Vec::with_capacity(ROOM),
             ..Self::default()
         }
     }
