@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::future::{Future, poll_fn};
 use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
@@ -145,23 +146,42 @@ fn wake<T>(mut state: MutexGuard<'_, State<T>>) {
     wakers.into_values().for_each(Waker::wake);
 }
 
-struct Unpark(Thread);
+struct Unpark {
+    thread: Thread,
+    /// What is waited for may park as well, and wake up by what was meant for us.
+    woken: AtomicBool,
+}
+
+impl Unpark {
+    fn current() -> Arc<Self> {
+        Arc::new(Self {
+            thread: thread::current(),
+            woken: AtomicBool::new(false),
+        })
+    }
+}
 
 impl Wake for Unpark {
     fn wake(self: Arc<Self>) {
-        self.0.unpark();
+        self.woken.store(true, Ordering::Release);
+        self.thread.unpark();
     }
 }
 
 /// Drives a future to its end on this thread, which sleeps in between.
 pub fn wait<T>(future: impl Future<Output = T>) -> T {
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let unpark = Unpark::current();
+    let waker = Waker::from(Arc::clone(&unpark));
     let mut context = Context::from_waker(&waker);
     let mut future = pin!(future);
     loop {
         match future.as_mut().poll(&mut context) {
             Poll::Ready(value) => return value,
-            Poll::Pending => thread::park(),
+            Poll::Pending => {
+                while !unpark.woken.swap(false, Ordering::Acquire) {
+                    thread::park();
+                }
+            }
         }
     }
 }
@@ -169,6 +189,8 @@ pub fn wait<T>(future: impl Future<Output = T>) -> T {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
 
     #[test]
     fn every_value_reaches_one_of_several_readers() {
@@ -194,10 +216,30 @@ mod tests {
     }
 
     #[test]
+    fn a_future_that_parks_for_itself_takes_no_wake_up_away() {
+        let (told, over) = channel();
+        thread::spawn(move || {
+            let mut polls = 0;
+            wait(poll_fn(|context| {
+                polls += 1;
+                if polls > 1 {
+                    return Poll::Ready(());
+                }
+                context.waker().wake_by_ref();
+                // As a channel does that something in it waits for.
+                thread::park();
+                Poll::Pending
+            }));
+            told.send(()).unwrap();
+        });
+        // A wait that nobody should ever see.
+        assert_eq!(over.recv_timeout(Duration::from_secs(30)), Ok(()));
+    }
+
+    #[test]
     fn a_reader_that_is_dropped_leaves_nothing_behind() {
         let mailbox = Mailbox::<u8>::default();
-        let unpark = || Arc::new(Unpark(thread::current()));
-        let (waits, left) = (unpark(), unpark());
+        let (waits, left) = (Unpark::current(), Unpark::current());
         let mut reader = Reader::new(&mailbox);
         let waker = Waker::from(Arc::clone(&waits));
         assert!(reader.poll(&Context::from_waker(&waker)).is_pending());
