@@ -18,6 +18,7 @@ use crate::settings::Standing;
 use agentx_core::agent::Profile;
 use agentx_core::schema::permission::PermissionMode;
 use agentx_providers::registry::{FileFacts, Registry};
+use agentx_pump::stdio::Patient;
 use agentx_pump::world::Stdio;
 use agentx_tools::ToolboxConfig;
 use folder::Folder;
@@ -74,7 +75,8 @@ pub(crate) fn run(output: OutputFormat, driver: Driver) -> Result<u8, Refusal> {
         OutputFormat::Text | OutputFormat::Json => Style::Plain,
     };
     let unread = Arc::new(OnceLock::new());
-    let host = DemoHost::new(style, folder.name(), io::stdout(), Arc::clone(&unread));
+    let stdout = Patient(io::stdout());
+    let host = DemoHost::new(style, folder.name(), stdout, Arc::clone(&unread));
     let status = session::drive(driver, session, world, Stdio::Host(Box::new(host)));
     Ok(unread.get().map_or(status, crate::unwritable))
 }

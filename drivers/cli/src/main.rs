@@ -34,6 +34,7 @@ mod settings;
 mod speak;
 mod structured;
 
+use agentx_pump::stdio::Patient;
 use options::{Invocation, Launch};
 use refusal::Refusal;
 use secrets::Secrets;
@@ -91,7 +92,7 @@ fn hide_memory() {
 
 /// Says something on stdout that is no part of a session.
 fn say(text: &str) -> u8 {
-    let mut stdout = io::stdout().lock();
+    let mut stdout = Patient(io::stdout().lock());
     let said = stdout.write_all(text.as_bytes());
     match said.and_then(|()| stdout.flush()) {
         Ok(()) => 0,

@@ -1,11 +1,13 @@
 //! The prompt of a one-shot run: the argument, what comes on stdin, or both.
 
 use crate::refusal::Refusal;
+use agentx_pump::stdio::Patient;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::AsFd;
-use std::time::Duration;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
 
 /// Bytes of a prompt on stdin.
 const PROMPT_BYTES: usize = 8 << 20;
@@ -51,16 +53,25 @@ fn read_stdin(has_prompt: bool) -> Result<String, Refusal> {
         .as_fd()
         .try_clone_to_owned()
         .map_err(unreadable)?;
-    if has_prompt {
-        let mut waited = [PollFd::new(&stdin, PollFlags::IN)];
-        // An error of poll is left for the read to tell.
-        let patience = Timespec::try_from(FIRST_BYTE).ok();
-        if poll(&mut waited, patience.as_ref()) == Ok(0) {
-            crate::complain("warning: stdin is open but silent; going on without it");
-            return Ok(String::new());
+    if has_prompt && is_silent(&stdin) {
+        crate::complain("warning: stdin is open but silent; going on without it");
+        return Ok(String::new());
+    }
+    read_bounded(Patient(File::from(stdin)))
+}
+
+fn is_silent(stdin: &OwnedFd) -> bool {
+    let end = Instant::now() + FIRST_BYTE;
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        let mut waited = [PollFd::new(stdin, PollFlags::IN)];
+        match poll(&mut waited, Timespec::try_from(left).ok().as_ref()) {
+            // A child that this process was born with has ended.
+            Err(Errno::INTR) => {}
+            // Another error is left for the read to tell.
+            polled => return polled == Ok(0),
         }
     }
-    read_bounded(File::from(stdin))
 }
 
 fn read_bounded(source: impl Read) -> Result<String, Refusal> {

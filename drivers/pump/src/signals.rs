@@ -7,9 +7,10 @@
 //! What a signal does belongs to the process, and so does the state here.
 
 use crate::pump::{News, Post};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use std::io;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -17,6 +18,15 @@ use std::time::Duration;
 /// How long a session may take to settle and flush after the first signal;
 /// the process is gone within 5 s.
 const GRACE: Duration = Duration::from_millis(4_500);
+
+/// Signals whose own effect would break a promise. A parent that ignores SIGCHLD
+/// hands that down, and then nobody learns how a tool ended; SIGXFSZ ends the
+/// process at a write that would fail in order (DEC-11). Programs that are
+/// started get the default back, which they would not of an ignored signal.
+const DISARMED: [i32; 2] = [SIGCHLD, SIGXFSZ];
+
+/// What a disarmed signal does; nobody looks.
+static DISARMED_CAME: AtomicBool = AtomicBool::new(false);
 
 static STATE: Mutex<State> = Mutex::new(State {
     installed: false,
@@ -60,8 +70,8 @@ fn state() -> MutexGuard<'static, State> {
 }
 
 /// Takes the signals over. Until [`watch`] names a session each of them ends
-/// the process, with the status 128 plus the signal's number. Further calls
-/// change nothing.
+/// the process, with the status 128 plus the signal's number. SIGCHLD and SIGXFSZ
+/// do nothing by themselves from then on. Further calls change nothing.
 ///
 /// # Errors
 ///
@@ -71,6 +81,9 @@ pub fn install() -> io::Result<()> {
     if !state.installed {
         let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
         let thread = thread::Builder::new().name("signals".into());
+        for signal in DISARMED {
+            signal_hook::flag::register(signal, &DISARMED_CAME)?;
+        }
         thread.spawn(move || signals.forever().for_each(arrived))?;
         state.installed = true;
     }

@@ -104,6 +104,26 @@ fn again(mut io: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
     }
 }
 
+/// A stream that is waited for where others made its descriptor non-blocking.
+#[derive(Debug)]
+pub struct Patient<S>(pub S);
+
+impl<S: Read> Read for Patient<S> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        again(|| self.0.read(buffer))
+    }
+}
+
+impl<S: Write> Write for Patient<S> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        again(|| self.0.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        again(|| self.0.flush().map(|()| 0)).map(drop)
+    }
+}
+
 /// Writes records whole and in order; tells how far it got.
 #[derive(Debug)]
 pub struct Writer {

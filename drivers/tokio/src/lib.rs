@@ -146,6 +146,14 @@ impl Runs {
     }
 }
 
+/// A session that is dropped leaves no request behind: on the runtime of an
+/// embedder they would go on.
+impl Drop for Runs {
+    fn drop(&mut self) {
+        self.tasks.values().for_each(AbortHandle::abort);
+    }
+}
+
 /// Sleeps that long, for ever without a length.
 async fn after(wait: Option<Duration>) {
     match wait {

@@ -30,9 +30,10 @@ const LOOK_BYTES: usize = 4 * 1024;
 
 /// Runs a session to its end over `reader` and `writer`, on the runtime it is
 /// awaited on; gives the exit status. `world` is asked for once, when the session
-/// first asks for something. The session must have been made just now. Signals of
-/// the process are the embedder's: one that is to end drops the task, or closes
-/// the reader.
+/// first asks for something. The session must have been made just now. A writer
+/// with a buffer is flushed once no record waits. Signals of the process are the
+/// embedder's: one that is to end drops the task, which ends its requests to the
+/// model, too, or closes the reader.
 ///
 /// # Errors
 ///
@@ -54,6 +55,7 @@ where
             reader,
             writer,
             unsent: VecDeque::new(),
+            unflushed: false,
             failed: false,
             cut: false,
         },
@@ -99,14 +101,15 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Idle<R, W> {
             let wants = self.session.wants().bytes;
             let streams = &mut self.streams;
             let heard = tokio::select! {
-                wrote = write(&mut streams.writer, &streams.unsent), if streams.has_unsent() => Heard::Wrote(wrote),
+                wrote = write(&mut streams.writer, &streams.unsent), if streams.has_output() => Heard::Wrote(wrote),
                 read = read::<_, LOOK_BYTES>(&mut streams.reader), if wants => Heard::Read(read),
                 () = due(wait) => Heard::Due,
             };
             let now = self.now();
             let told = match heard {
                 Heard::Wrote(wrote) => match self.streams.wrote(wrote) {
-                    Ok(count) => self.session.handle(now, Input::Sent(count)),
+                    Ok(None) => continue,
+                    Ok(Some(count)) => self.session.handle(now, Input::Sent(count)),
                     Err(_) => self.session.handle(now, Input::WriteFailed),
                 },
                 Heard::Read(Ok(bytes)) if !bytes.is_empty() => {
@@ -137,7 +140,7 @@ async fn due(wait: Option<Duration>) {
 
 /// What an idle session waited for.
 enum Heard {
-    Wrote(io::Result<usize>),
+    Wrote(io::Result<Option<usize>>),
     Read(io::Result<Vec<u8>>),
     Due,
 }
@@ -151,6 +154,8 @@ struct Streams<R, W> {
     reader: R,
     writer: W,
     unsent: VecDeque<Vec<u8>>,
+    /// The writer may have kept what it took.
+    unflushed: bool,
     /// The output is closed.
     failed: bool,
     /// The input broke off.
@@ -164,22 +169,24 @@ impl<R, W: AsyncWrite + Unpin> Streams<R, W> {
         }
     }
 
-    fn has_unsent(&self) -> bool {
-        !self.unsent.is_empty()
+    fn has_output(&self) -> bool {
+        self.unflushed || !self.unsent.is_empty()
     }
 
-    /// Forgets what was written; tells how much. A write that takes nothing, or
-    /// fails, closes the output (DEC-11).
-    fn wrote(&mut self, wrote: io::Result<usize>) -> io::Result<usize> {
-        let count = wrote.and_then(|count| match count {
-            0 => Err(io::ErrorKind::WriteZero.into()),
-            count => Ok(count),
+    /// Forgets what was written; tells how much, if it was not a flush. A write
+    /// that takes nothing, or fails, closes the output (DEC-11).
+    fn wrote(&mut self, wrote: io::Result<Option<usize>>) -> io::Result<Option<usize>> {
+        let wrote = wrote.and_then(|wrote| match wrote {
+            Some(0) => Err(io::ErrorKind::WriteZero.into()),
+            wrote => Ok(wrote),
         });
-        let Ok(mut left) = count else {
+        self.unflushed = matches!(wrote, Ok(Some(_)));
+        let Ok(count) = wrote else {
             self.failed = true;
             self.unsent = VecDeque::new();
-            return count;
+            return wrote;
         };
+        let mut left = count.unwrap_or_default();
         while let Some(first) = self.unsent.front_mut() {
             if left < first.len() {
                 first.drain(..left);
@@ -191,29 +198,28 @@ impl<R, W: AsyncWrite + Unpin> Streams<R, W> {
         if self.unsent.is_empty() {
             self.unsent = VecDeque::new();
         }
-        count
+        wrote
     }
 
     /// Writes what is left; gives the status to end with.
     async fn end(&mut self, status: u8) -> u8 {
-        while self.has_unsent() {
+        while self.has_output() {
             let wrote = write(&mut self.writer, &self.unsent).await;
-            // One that failed has left nothing unsent.
+            // One that failed has left nothing to write.
             let _ = self.wrote(wrote);
         }
-        self.failed |= self.writer.flush().await.is_err();
         exit_status(Some(status), self.cut, self.failed)
     }
 }
 
-/// Writes some of the first record.
+/// Writes some of the first record; where there is none, flushes, and gives no count.
 async fn write(
     writer: &mut (impl AsyncWrite + Unpin),
     unsent: &VecDeque<Vec<u8>>,
-) -> io::Result<usize> {
+) -> io::Result<Option<usize>> {
     match unsent.front() {
-        Some(first) => writer.write(first).await,
-        None => std::future::pending().await,
+        Some(first) => writer.write(first).await.map(Some),
+        None => writer.flush().await.map(|()| None),
     }
 }
 
@@ -271,9 +277,10 @@ async fn work<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
         tokio::select! {
             biased;
             Some(item) = news_in.recv() => pump.take(item),
-            wrote = write(&mut streams.writer, &streams.unsent), if streams.has_unsent() => {
-                pump.take(streams.wrote(wrote).map_or(News::WriteFailed, News::Wrote));
-            }
+            wrote = write(&mut streams.writer, &streams.unsent), if streams.has_output() => match streams.wrote(wrote) {
+                Ok(count) => count.into_iter().for_each(|count| pump.take(News::Wrote(count))),
+                Err(_) => pump.take(News::WriteFailed),
+            },
             read = read::<_, READ_BYTES>(&mut streams.reader), if wants => pump.take(match read {
                 Ok(bytes) if bytes.is_empty() => News::InputEnd,
                 Ok(bytes) => News::Input(bytes),

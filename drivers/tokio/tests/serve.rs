@@ -7,14 +7,20 @@ use agentx_providers::registry::{FileFacts, Registry};
 use agentx_pump::world::World;
 use agentx_tools::{Toolbox, ToolboxConfig};
 use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Arc;
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
-use tokio::io::{ReadHalf, WriteHalf};
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader, BufWriter};
+use tokio::io::{DuplexStream, ReadHalf, WriteHalf};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
 /// Bytes that the streams of a session hold; less than a record.
 const STREAM_BYTES: usize = 256;
+
+/// A wait that nobody should ever see.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 fn runtime() -> Runtime {
     let mut builder = Builder::new_multi_thread();
@@ -27,16 +33,32 @@ fn config() -> Arc<Config> {
 }
 
 fn world() -> World {
-    let registry = br#"{"version": 2, "providers": [
-        {"id": "main", "type": "scripted", "scripted": {"model": "m", "from_prompt": true}}]}"#;
-    let registry = Registry::parse(registry, &FileFacts::PRIVATE).unwrap();
+    world_of(
+        r#"{"id": "main", "type": "scripted", "scripted": {"model": "m", "from_prompt": true}}"#,
+    )
+}
+
+/// A world whose model is a server at this port.
+fn world_at(port: u16) -> World {
+    world_of(&format!(
+        r#"{{"id":"main","type":"openai_compatible","openai_compatible":{{"base_url":
+        "http://127.0.0.1:{port}/v1","model":"m","api_key":"sk-test-0123456789",
+        "api":"chat_completions"}}}}"#
+    ))
+}
+
+fn world_of(provider: &str) -> World {
+    let registry = format!(r#"{{"version": 2, "providers": [{provider}]}}"#);
+    let registry = Registry::parse(registry.as_bytes(), &FileFacts::PRIVATE).unwrap();
     let toolbox = ToolboxConfig::new("/nonexistent/home", BTreeMap::new());
     let entry = registry.select(None).unwrap();
-    World::new(
+    let mut world = World::new(
         agentx_providers::provider::Provider::build(entry, None).unwrap(),
         Toolbox::new(toolbox),
         1,
-    )
+    );
+    world.credential = registry.credentials().next().cloned();
+    world
 }
 
 /// A session that is served, and the host's ends of its streams.
@@ -48,13 +70,24 @@ struct Served {
 
 impl Served {
     fn start(config: &Arc<Config>, seed: u64) -> Self {
+        Self::with(config, seed, |writer| writer, world)
+    }
+
+    /// The same with another writer over the same stream, and another world.
+    fn with<W: AsyncWrite + Unpin + Send + 'static>(
+        config: &Arc<Config>,
+        seed: u64,
+        over: impl FnOnce(WriteHalf<DuplexStream>) -> W,
+        world: impl FnOnce() -> World + Send + 'static,
+    ) -> Self {
         let (host, agent) = tokio::io::duplex(STREAM_BYTES);
         let (reader, writer) = tokio::io::split(agent);
         let seed = Seed::from_u64(seed);
         let session = AgentSession::with_seed(Arc::clone(config), seed, Instant::ZERO);
         let (records, input) = tokio::io::split(host);
+        let served = agentx_tokio::serve(session, reader, over(writer), world);
         Self {
-            task: tokio::spawn(agentx_tokio::serve(session, reader, writer, world)),
+            task: tokio::spawn(served),
             records: BufReader::new(records),
             input,
         }
@@ -142,6 +175,44 @@ fn an_idle_session_has_no_thread_and_makes_no_world() {
             assert_eq!(served.end().await, 0);
         }
     });
+}
+
+// covers: WIRE-003
+#[test]
+fn a_writer_that_keeps_bytes_for_itself_is_flushed_behind_each_record() {
+    runtime().block_on(async {
+        let mut served = Served::with(&config(), 1, BufWriter::new, world);
+        let turn = async {
+            served.until("\"init\"").await;
+            served.write(&prompt("{\"text\":\"awake\"}")).await;
+            served.until("\"type\":\"result\"").await;
+            served.until("\"idle\"").await;
+            assert_eq!(served.end().await, 0);
+        };
+        let turn = tokio::time::timeout(PATIENCE, turn).await;
+        assert!(turn.is_ok(), "a record was kept");
+    });
+}
+
+// covers: WIRE-011
+#[test]
+fn a_served_session_that_is_dropped_leaves_its_model() {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let runtime = runtime();
+    let served = runtime.block_on(async move {
+        let world = move || world_at(port);
+        let mut served = Served::with(&config(), 1, |writer| writer, world);
+        served.write(&prompt("{\"hold\":true}")).await;
+        served.until("\"running\"").await;
+        served
+    });
+    let (mut socket, _) = listener.accept().unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    served.task.abort();
+    // The request, then the end: nobody waits for an answer any more.
+    let left = socket.read_to_end(&mut Vec::new());
+    assert!(left.is_ok(), "{left:?}");
 }
 
 // covers: WIRE-010, WIRE-011

@@ -8,6 +8,7 @@ use crate::sessions;
 use agentx_pump::stdio::write_whole;
 use agentx_pump::world::HostPort;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::termios::{OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr};
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
@@ -305,7 +306,14 @@ impl Terminal<'_> {
 fn hung_up() -> bool {
     let stdin = io::stdin();
     let mut looked = [PollFd::new(&stdin, PollFlags::IN)];
-    match poll(&mut looked, Some(&Timespec::default())) {
+    let polled = loop {
+        match poll(&mut looked, Some(&Timespec::default())) {
+            // A child has ended at this very moment.
+            Err(Errno::INTR) => {}
+            polled => break polled,
+        }
+    };
+    match polled {
         Ok(_) => looked.iter().any(|fd| {
             let gone = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
             fd.revents().intersects(gone)

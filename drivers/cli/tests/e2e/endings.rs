@@ -1,11 +1,12 @@
 //! Signals, closed pipes, slow readers.
 
 use crate::support::{
-    Agent, DUPLEX, Signal, World, control, kinds, runs, script, until_gone, user,
+    Agent, DUPLEX, Signal, World, control, finish, kinds, runs, script, until_gone, user,
 };
 use serde_json::json;
 use std::fs;
 use std::io::Read as _;
+use std::process::Command;
 
 /// A prompt whose turn does not end by itself.
 fn holding() -> String {
@@ -60,6 +61,46 @@ fn a_signal_ends_the_processes_of_tools() {
     let outcome = agent.wait();
     assert_eq!(outcome.status, Some(143), "{}", outcome.stderr);
     assert!(!runs(&pid));
+}
+
+/// The binary, started by a program that hands something of its own down.
+fn started_by(parent: &[&str], world: &World, arguments: &[&str]) -> Command {
+    let binary = world.command(arguments);
+    let mut command = Command::new(parent[0]);
+    command.args(&parent[1..]).arg(binary.get_program());
+    command.args(binary.get_args()).current_dir(world.work());
+    for (name, value) in binary.get_envs() {
+        command.env(name, value.unwrap());
+    }
+    command
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_parent_that_ignores_its_children_hides_no_status_of_a_tool() {
+    let world = World::scripted();
+    let steps = json!([
+        {"tool_calls": [{"name": "Bash", "input": {"command": "echo told; exit 3"}}]},
+        {"text": "{results}"}
+    ]);
+    let prompt = script(&steps);
+    let arguments = ["-p", "--permission-mode", "bypassPermissions", &prompt];
+    let parent = ["env", "--ignore-signal=CHLD"];
+    let outcome = finish(started_by(&parent, &world, &arguments), "");
+    assert_eq!(outcome.stdout, "told\n[Exit status 3.]\n");
+    assert_eq!(outcome.status, Some(0), "{}", outcome.stderr);
+}
+
+// covers: DEC-11
+#[test]
+fn a_file_that_may_not_grow_is_an_output_that_cannot_be_written() {
+    let world = World::scripted();
+    let parent = ["sh", "-c", "ulimit -f 1; exec \"$@\" >out", "-"];
+    let prompt = "x".repeat(4_096);
+    let arguments = ["-p", "--no-session-persistence", &prompt];
+    let outcome = finish(started_by(&parent, &world, &arguments), "");
+    let told = "agentx: error: stdout cannot be written\n";
+    assert_eq!((outcome.status, &*outcome.stderr), (Some(1), told));
 }
 
 /// Starts a command that SIGTERM does not end, with a child of the same kind;

@@ -1,7 +1,12 @@
 //! One prompt, one answer.
 
 use crate::support::{World, kinds, script, tool_results};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use serde_json::json;
+use std::io::{Read as _, Write as _};
+use std::os::fd::AsFd;
+use std::process::Stdio;
+use std::time::Duration;
 
 #[test]
 fn the_answer_is_all_there_is_on_stdout() {
@@ -145,4 +150,46 @@ fn a_pipe_gets_the_text_as_the_model_said_it() {
     let world = World::scripted();
     let outcome = world.run(&["-p", "\u{1b}[31mred\r\u{7}"], "");
     assert_eq!(outcome.stdout, "echo: \u{1b}[31mred\r\u{7}\n");
+}
+
+/// A pipe of which one end does not wait.
+fn nonblocking(end: impl AsFd) {
+    let flags = fcntl_getfl(&end).unwrap();
+    fcntl_setfl(&end, flags | OFlags::NONBLOCK).unwrap();
+}
+
+#[test]
+fn a_stdin_that_does_not_wait_is_read_to_its_end() {
+    let world = World::scripted();
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    nonblocking(&reader);
+    let mut command = world.command(&["-p"]);
+    command.stdin(reader).stdout(Stdio::piped());
+    let child = command.spawn().unwrap();
+    drop(command);
+    for piece in ["a prompt ", "in pieces\n"] {
+        std::thread::sleep(Duration::from_millis(100));
+        writer.write_all(piece.as_bytes()).unwrap();
+    }
+    drop(writer);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.stdout, b"echo: a prompt in pieces\n");
+}
+
+#[test]
+fn a_stdout_that_does_not_wait_gets_all_there_is() {
+    let world = World::scripted();
+    let expected = world.run(&["schema"], "").stdout;
+    let (mut reader, writer) = std::io::pipe().unwrap();
+    nonblocking(&writer);
+    let mut command = world.command(&["schema"]);
+    command.stdout(writer);
+    let mut child = command.spawn().unwrap();
+    drop(command);
+    // More than a pipe holds, so it comes to wait for this.
+    std::thread::sleep(Duration::from_millis(100));
+    let mut text = String::new();
+    reader.read_to_string(&mut text).unwrap();
+    assert!(child.wait().unwrap().success());
+    assert_eq!(text.len(), expected.len());
 }

@@ -41,7 +41,8 @@ impl Client {
     }
 
     /// Sends a prompt; gives its UUID, which its `result` record repeats as
-    /// `prompt_uuid`. Does not wait for the turn.
+    /// `prompt_uuid`. Does not wait for the turn. Dropping the future does not
+    /// take the prompt back.
     ///
     /// # Errors
     ///

@@ -4,7 +4,7 @@ use super::agent::Agent;
 use super::callbacks::Callbacks;
 use super::engine::{Engine, State};
 use super::error::{Ended, Error};
-use super::mailbox::Mailbox;
+use super::mailbox::{Mailbox, Reader};
 use super::news::{Ask, News, Over, Shelf, UNREAD_BYTES};
 use super::process::Process;
 use super::tail::Tail;
@@ -159,7 +159,10 @@ impl Client {
 
     /// The same as a stream.
     pub const fn records(&self) -> Records<'_> {
-        Records { client: self }
+        Records {
+            client: self,
+            reader: Reader::new(&self.shelf.records),
+        }
     }
 
     /// Ends the agent's input behind everything that was sent. The agent finishes
@@ -221,9 +224,23 @@ impl Client {
 }
 
 /// The records of a client, as a stream and one by one.
-#[derive(Clone, Debug)]
 pub struct Records<'a> {
     client: &'a Client,
+    reader: Reader<'a, (usize, Result<Record, Error>)>,
+}
+
+impl Clone for Records<'_> {
+    fn clone(&self) -> Self {
+        self.client.records()
+    }
+}
+
+impl fmt::Debug for Records<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Records")
+            .field("client", &self.client)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Records<'_> {
@@ -241,8 +258,9 @@ impl Stream for Records<'_> {
     type Item = Result<Record, Error>;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let item = self.client.shelf.records.poll(context);
-        item.map(|item| item.map(|item| self.client.took(item)))
+        let Self { client, reader } = self.get_mut();
+        let item = reader.poll(context);
+        item.map(|item| item.map(|item| client.took(item)))
     }
 }
 

@@ -208,7 +208,11 @@ impl Engine {
                 self.state.unwritten = self.state.unwritten.saturating_sub(count);
                 self.feed(Input::Sent(count));
             }
-            News::WriteFailed => self.feed(Input::WriteFailed),
+            News::WriteFailed => {
+                // What was not written waits no longer.
+                self.state.unwritten = 0;
+                self.feed(Input::WriteFailed);
+            }
             News::Exited(status) => {
                 self.state.exited = Some(status);
                 // A reader that waits for room has not seen the end yet.
@@ -314,11 +318,12 @@ impl Engine {
 
     /// The slot, unless what waits for the agent is too much already.
     fn may_send<T: Send + 'static>(&mut self, slot: Slot<T>) -> Option<Slot<T>> {
+        let slot = self.may_call(slot)?;
         if self.state.unwritten > UNWRITTEN_BYTES {
             slot.settle(Err(Error::Stalled));
             return None;
         }
-        self.may_call(slot)
+        Some(slot)
     }
 
     /// The slot, unless nothing can be sent any more.
@@ -457,7 +462,9 @@ impl Engine {
                 after: timeout,
             },
             Err(CallError::Unsent(why)) => return self.refuse(slot, why),
-            Err(CallError::Closed | CallError::Forgotten) => return self.bereave(slot),
+            Err(CallError::Closed) => return self.bereave(slot),
+            // Nobody waits, neither for this nor for the end.
+            Err(CallError::Forgotten) => return,
         };
         slot.settle(Err(why));
     }
@@ -545,3 +552,6 @@ impl Drop for Engine {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -119,6 +119,17 @@ fn records_that_nobody_takes_hold_the_agent_up_and_none_is_lost() {
 }
 
 #[test]
+fn what_is_not_sent_says_so_by_what_comes_first() {
+    let client = client("exec sleep 1000", Callbacks::new());
+    // More than may wait, of which a pipe takes little.
+    let long = "x".repeat(UNWRITTEN_BYTES + 1024 * 1024);
+    assert!(wait(client.prompt(long)).is_ok());
+    assert_eq!(wait(client.prompt("one more")), Err(Error::Stalled));
+    client.close();
+    assert_eq!(wait(client.prompt("late")), Err(Error::Closed));
+}
+
+#[test]
 fn records_are_a_stream() {
     use futures_core::Stream as _;
     let client = client(

@@ -133,6 +133,35 @@ fn an_output_that_asks_to_come_back_is_tried_again() {
     assert_eq!(news, [News::Wrote(3), News::Wrote(4)]);
 }
 
+#[test]
+fn a_patient_stream_waits_where_a_descriptor_does_not() {
+    let output = Scripted::new([
+        Act::Take(3),
+        Act::Fail(ErrorKind::WouldBlock),
+        Act::Take(2),
+        Act::Fail(ErrorKind::WouldBlock),
+    ]);
+    let mut patient = Patient(output.clone());
+    patient.write_all(b"a record\n").unwrap();
+    patient.flush().unwrap();
+    assert_eq!(output.text(), "a record\n");
+
+    let input = Pieces {
+        left: VecDeque::from([
+            Err(ErrorKind::WouldBlock.into()),
+            Ok(b"in ".to_vec()),
+            Err(ErrorKind::WouldBlock.into()),
+            Ok(b"pieces".to_vec()),
+        ]),
+        given: 0,
+        taken: Arc::default(),
+        early: Arc::default(),
+    };
+    let mut text = String::with_capacity(64);
+    Patient(input).read_to_string(&mut text).unwrap();
+    assert_eq!(text, "in pieces");
+}
+
 // covers: DEC-11
 #[test]
 fn what_an_output_keeps_and_cannot_write_is_a_failure() {
