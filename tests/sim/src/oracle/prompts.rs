@@ -7,6 +7,8 @@ use super::told::{Form, Priority, Prompt, Told};
 use super::{Drained, Judged, Oracle, broken};
 use crate::event::Event as Happened;
 use agentx_core::agent::{Command, Config, Event, Input, Output};
+use agentx_core::effect::{EffectId, Request};
+use agentx_core::hook::HookEvent;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many terminal records are due, at least and at most.
@@ -71,6 +73,9 @@ pub(crate) struct Prompts {
     /// Whether the exit status cannot be told from here.
     cancelled: bool,
     status: Option<u8>,
+    /// Hooks that see the session end, and the status of a signal that cut them.
+    farewells: BTreeSet<EffectId>,
+    cut: Option<u8>,
     exit: Option<u8>,
 }
 
@@ -279,7 +284,9 @@ impl Prompts {
     }
 
     fn exits(&self, model: &Model, status: u8) -> Judged {
-        let expected = if model.latched || (model.causes.fatal || self.fatal) {
+        let expected = if let Some(status) = self.cut {
+            status
+        } else if model.latched || (model.causes.fatal || self.fatal) {
             1
         } else if let Some(status) = self.status {
             status
@@ -316,6 +323,13 @@ impl Oracle for Prompts {
                 self.nameless.least += u32::from(!(model.eof && model.rules.hooks));
                 self.nameless.most += 1;
             }
+            // Why the session ends does not matter any more.
+            Input::Command(Command::Shutdown { status }) if !self.farewells.is_empty() => {
+                self.cut = Some(*status);
+            }
+            Input::Done(id, _) => {
+                self.farewells.remove(id);
+            }
             // Behind the end of the input hooks may see the session out already.
             Input::Command(Command::Shutdown { .. }) if model.eof && model.rules.hooks => {
                 self.cancelled = true;
@@ -340,6 +354,12 @@ impl Oracle for Prompts {
         match output {
             Output::Event(Event::TurnEnded(_)) => self.ended += 1,
             Output::Exit(status) => self.exit = Some(*status),
+            Output::Start(id, Request::Hook(run)) if run.event == HookEvent::SessionEnd => {
+                self.farewells.insert(*id);
+            }
+            Output::Cancel(id) => {
+                self.farewells.remove(id);
+            }
             _ => {}
         }
         Ok(())

@@ -4,14 +4,24 @@ use super::Stage;
 use super::config;
 use super::model_request;
 use super::uuid;
+use agentx_core::agent::Command;
 use agentx_core::agent::Config;
 use agentx_core::agent::Input;
 use agentx_core::agent::Output;
 use agentx_core::effect::Answer;
 use agentx_core::effect::EffectId;
 use agentx_core::effect::Request;
+use agentx_core::hook::HookEvent;
+use agentx_core::hook::HookReport;
+use agentx_core::hook::HookRequest;
+use agentx_core::json::RawJson;
 use agentx_core::limits::Limits;
 use agentx_core::model::ModelOutcome;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The end of a session whose input cannot be read.
+const UNREADABLE: &str = r#"{"type":"result","subtype":"error_during_execution","is_error":true,"stop_reason":"input_error","num_turns":0,"errors":["malformed NDJSON input: line 1"]}"#;
 
 // covers: WIRE-010, WIRE-011
 #[test]
@@ -226,4 +236,38 @@ fn prompts_without_one_result_each_are_seen() {
     stage.prompt(1, "next").running().starts(1, model_request());
     stage.prompt(2, "now").drained();
     assert_eq!(stage.verdict(), Err("DEC-15"), "it does not interrupt");
+}
+
+// covers: DEC-20
+#[test]
+fn a_signal_that_cuts_the_hooks_of_the_end_gives_the_status() {
+    let hook = || {
+        Request::Hook(Box::new(HookRequest {
+            hook: 0,
+            event: HookEvent::SessionEnd,
+            input: RawJson::empty_object(),
+            timeout: Duration::from_secs(1),
+            directory: "/repo".into(),
+            environment: Arc::default(),
+            watched: false,
+        }))
+    };
+    let told = |ended: bool, status: u8| {
+        let mut stage = Stage::new();
+        stage.host("{").says(UNREADABLE).starts(1, hook());
+        if ended {
+            stage.ends(1, Answer::Hook(HookReport::failed("")));
+        }
+        stage.input(&Input::Eof);
+        stage.input(&Input::Command(Command::Shutdown { status: 143 }));
+        if !ended {
+            stage.out(&Output::Cancel(EffectId(1)));
+        }
+        stage.out(&Output::Exit(status)).drained();
+        (stage.verdict(), stage.told())
+    };
+    assert_eq!(told(false, 143), (Ok(()), String::new()));
+    assert_eq!(told(false, 1).0, Err("DEC-20"));
+    assert_eq!(told(true, 1), (Ok(()), String::new()));
+    assert_eq!(told(true, 143).0, Err("DEC-20"));
 }
