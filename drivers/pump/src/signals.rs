@@ -71,7 +71,8 @@ fn state() -> MutexGuard<'static, State> {
 
 /// Takes the signals over. Until [`watch`] names a session each of them ends
 /// the process, with the status 128 plus the signal's number. SIGCHLD and SIGXFSZ
-/// do nothing by themselves from then on. Further calls change nothing.
+/// do nothing by themselves from then on. A SIGHUP that whoever started the process
+/// ignores, as `nohup` does, stays ignored. Further calls change nothing.
 ///
 /// # Errors
 ///
@@ -79,7 +80,10 @@ fn state() -> MutexGuard<'static, State> {
 pub fn install() -> io::Result<()> {
     let mut state = state();
     if !state.installed {
-        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+        let mut signals = Signals::new([SIGINT, SIGTERM])?;
+        if !is_ignored(SIGHUP) {
+            signals.add_signal(SIGHUP)?;
+        }
         let thread = thread::Builder::new().name("signals".into());
         for signal in DISARMED {
             signal_hook::flag::register(signal, &DISARMED_CAME)?;
@@ -88,6 +92,19 @@ pub fn install() -> io::Result<()> {
         state.installed = true;
     }
     Ok(())
+}
+
+/// Whether this process ignores a signal. Where the system does not tell, it does not.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    ignores(&status, signal)
+}
+
+/// The same of what `/proc` tells of a process: a bit for each signal, from 1 on.
+fn ignores(status: &str, signal: i32) -> bool {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
 /// Tells the session behind `post` of the next signal; the one after that ends
@@ -152,4 +169,17 @@ fn leave(status: u8) -> ! {
         (console.restore)();
     }
     std::process::exit(status.into());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mask_tells_which_signals_are_ignored() {
+        let status = "SigBlk:\t0000000000000002\nSigIgn:\t0000000000001001\n";
+        assert!(ignores(status, SIGHUP));
+        assert!(!ignores(status, SIGINT));
+        assert!(!ignores("Name:\tagentx\n", SIGHUP));
+    }
 }

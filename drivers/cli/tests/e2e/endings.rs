@@ -91,6 +91,24 @@ fn a_parent_that_ignores_its_children_hides_no_status_of_a_tool() {
     assert_eq!(outcome.status, Some(0), "{}", outcome.stderr);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_hangup_that_the_parent_ignores_ends_nothing() {
+    let world = World::scripted();
+    let steps = json!([
+        {"tool_calls": [{"name": "Bash", "input": {"command": "kill -HUP $PPID; echo hung up"}}]},
+        {"text": "{results}"}
+    ]);
+    let prompt = script(&steps);
+    let arguments = ["-p", "--permission-mode", "bypassPermissions", &prompt];
+    let outcome = finish(started_by(&["env"], &world, &arguments), "");
+    assert_eq!(outcome.status, Some(129), "{}", outcome.stderr);
+    let parent = ["env", "--ignore-signal=HUP"];
+    let outcome = finish(started_by(&parent, &world, &arguments), "");
+    assert_eq!(outcome.stdout.trim(), "hung up");
+    assert_eq!(outcome.status, Some(0), "{}", outcome.stderr);
+}
+
 // covers: DEC-11
 #[test]
 fn a_file_that_may_not_grow_is_an_output_that_cannot_be_written() {
