@@ -133,6 +133,8 @@ impl Oracle for Outcomes {
     }
 
     fn said(&mut self, model: &Model, _line: &[u8], said: &Said<'_>) -> Judged {
+        // The next prompt may be repeated behind it, with a credential of its own.
+        self.leaky &= !matches!(said, Said::Result(_));
         let Said::ToolResult {
             call,
             is_error,

@@ -383,10 +383,15 @@ fn a_result_that_is_not_how_its_call_ended_is_seen() {
     let mut stage = Stage::question();
     stage.answers("r", ALLOW).running();
     stage.runs(1, "t", r#"{"a":1}"#);
-    let leak = ToolOutcome::text(crate::kit::SECRET);
-    stage.ends(1, Answer::Tool(leak));
-    stage.out(&super::closed());
+    let leak = || Answer::Tool(ToolOutcome::text(crate::kit::SECRET));
+    stage.ends(1, leak()).out(&super::closed());
     assert_eq!(stage.verdict(), Err("DEC-30"), "the session ends of it");
+    let mut stage = Stage::question();
+    stage.answers("r", ALLOW).running();
+    stage.runs(1, "t", r#"{"a":1}"#).ends(1, leak());
+    stage.result("t", false, "[redacted]").success(1);
+    stage.out(&super::closed());
+    assert_eq!(stage.verdict(), Ok(()), "of what follows");
 
     let read = |text: &str| {
         let mut stage = Stage::question();
