@@ -209,6 +209,18 @@ impl HookSays {
         }
     }
 
+    /// Whether a hook of any event surely denies, and has not just failed.
+    pub(crate) fn denies(report: &HookReport) -> bool {
+        let answer = report.answer.trim().as_bytes();
+        match report.end {
+            HookEnd::Exited(0) => {
+                is_sound(answer) && text_member(answer, "decision").as_deref() == Some("deny")
+            }
+            HookEnd::Exited(2) => true,
+            _ => false,
+        }
+    }
+
     fn read(answer: &[u8]) -> Option<Self> {
         if answer.is_empty() {
             return Some(Self::Pass(None));

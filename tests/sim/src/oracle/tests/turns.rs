@@ -2,16 +2,27 @@
 
 use super::Stage;
 use super::config;
+use super::hook_run;
 use super::model_request;
+use super::tool_request;
 use super::uuid;
+use crate::kit::kit;
 use agentx_core::agent::Config;
 use agentx_core::agent::Input;
 use agentx_core::agent::Output;
 use agentx_core::effect::Answer;
 use agentx_core::effect::EffectId;
+use agentx_core::effect::Progress;
 use agentx_core::effect::Request;
+use agentx_core::hook::HookEnd;
+use agentx_core::hook::HookEvent;
+use agentx_core::hook::HookReport;
 use agentx_core::limits::Limits;
+use agentx_core::model::Delta;
 use agentx_core::model::ModelOutcome;
+use agentx_core::model::Usage;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 // covers: WIRE-010, WIRE-011
 #[test]
@@ -226,4 +237,131 @@ fn prompts_without_one_result_each_are_seen() {
     stage.prompt(1, "next").running().starts(1, model_request());
     stage.prompt(2, "now").drained();
     assert_eq!(stage.verdict(), Err("DEC-15"), "it does not interrupt");
+}
+
+// covers: DEC-15, WIRE-004
+#[test]
+fn an_interrupt_that_takes_prompts_along_and_a_task_that_ends_twice_are_seen() {
+    let mut stage = Stage::new();
+    stage.prompt(1, "next").running().prompt(2, "next");
+    stage.interrupt("i").acknowledges("i");
+    assert_eq!(stage.verdict(), Ok(()));
+    stage.never_ran(2, "cancelled");
+    assert_eq!(stage.verdict(), Err("DEC-15"));
+
+    let over = r#"{"type":"system","subtype":"task_notification","task_id":"x"}"#;
+    let mut stage = Stage::new();
+    stage.prompt(1, "next").running();
+    stage.says(r#"{"type":"system","subtype":"task_started","task_id":"x"}"#);
+    stage.says(over);
+    assert_eq!(stage.verdict(), Ok(()));
+    stage.says(over);
+    assert_eq!(stage.verdict(), Err("WIRE-004"));
+}
+
+// covers: DEC-33
+#[test]
+fn a_prompt_that_runs_although_a_hook_denies_it_is_seen() {
+    let denied = |play: fn(&mut Stage)| {
+        let mut stage = Stage::new();
+        stage.prompt(1, "next");
+        stage.starts(1, hook_run(HookEvent::UserPromptSubmit, "{}"));
+        let report = HookReport {
+            end: HookEnd::Exited(2),
+            ..HookReport::failed("")
+        };
+        stage.ends(1, Answer::Hook(report));
+        play(&mut stage);
+        stage.drained();
+        stage.verdict()
+    };
+    let refused: fn(&mut Stage) = |s| {
+        s.never_ran(1, "input_error");
+    };
+    assert_eq!(denied(refused), Ok(()));
+    let runs: fn(&mut Stage) = |s| {
+        s.running().starts(2, model_request());
+    };
+    assert_eq!(denied(runs), Err("DEC-33"));
+}
+
+#[test]
+fn a_prompt_that_runs_and_is_not_repeated_is_seen() {
+    let echo = format!(
+        r#"{{"type":"user","isReplay":true,"uuid":"{}","message":{{"role":"user","content":"go"}}}}"#,
+        uuid(1)
+    );
+    for (echoes, found) in [(true, Ok(())), (false, Err("configuration"))] {
+        let mut stage = Stage::with(Config {
+            replay_user_messages: true,
+            ..config()
+        });
+        stage.prompt(1, "next").running();
+        if echoes {
+            stage.says(&echo);
+        }
+        stage.cancelled(1);
+        assert_eq!(stage.verdict(), found);
+    }
+}
+
+// covers: DEC-22, DEC-40
+#[test]
+fn ceilings_of_turns_that_do_not_hold_are_seen() {
+    let turns = |most: u32| {
+        let mut stage = Stage::with(Config {
+            max_turns: Some(most),
+            ..config()
+        });
+        stage.prompt(1, "next").running().cancelled(1);
+        stage.verdict()
+    };
+    assert_eq!((turns(1), turns(0)), (Ok(()), Err("DEC-40")));
+
+    let spends = |budget: u128| {
+        let mut config = Config {
+            max_budget: Some(budget),
+            ..config()
+        };
+        config.provider.pricing = Some(kit().pricing);
+        let mut stage = Stage::with(config);
+        stage.prompt(1, "next").running().starts(1, model_request());
+        let usage = Usage {
+            output_tokens: 1,
+            ..Usage::ZERO
+        };
+        let told = Progress::Delta(Delta::Usage(usage));
+        stage.input(&Input::Progress(EffectId(1), told));
+        stage.ends(1, Answer::Model(ModelOutcome::Finished));
+        stage.starts(2, model_request());
+        stage.verdict()
+    };
+    let price = u128::from(kit().pricing.output);
+    assert_eq!(spends(price + 1), Ok(()));
+    assert_eq!(spends(price), Err("DEC-40"));
+
+    let limits = Limits {
+        environment_total_bytes: 0,
+        stop_continuations: 1,
+        ..Limits::DEFAULT
+    };
+    let bounded = || Stage::with(Config { limits, ..config() });
+    let mut stage = bounded();
+    stage.prompt(1, "next").running().call("t", "Time");
+    let mut run = tool_request("t", "Time", r#"{"a":1}"#);
+    let variables = BTreeMap::from([("A".to_string(), "1".to_string())]);
+    run.environment = Arc::new(variables.into());
+    stage.starts(1, Request::Tool(Box::new(run)));
+    assert_eq!(stage.verdict(), Err("DEC-22"));
+
+    let asked = |times: u64| {
+        let mut stage = bounded();
+        stage.prompt(1, "next").running();
+        for id in 1..=times {
+            stage.starts(id, hook_run(HookEvent::Stop, "{}"));
+            stage.ends(id, Answer::Hook(HookReport::failed("")));
+        }
+        stage.verdict()
+    };
+    assert_eq!((asked(2), asked(3)), (Ok(()), Err("configuration")));
 }
