@@ -111,15 +111,14 @@ impl AgentSession {
 
     /// Ends everything because a signal came.
     ///
-    /// A session that closes already does so for another reason, which stays;
-    /// but the hooks of its end do not outlast a signal, and then it was the
-    /// signal that ended the process.
+    /// Where all has run to its end already, the hooks of that end do not outlast
+    /// the signal.
     pub(super) fn shutdown(&mut self, status: u8) {
-        if !matches!(self.stage, Stage::Closing(_)) {
-            self.settle_everything(status, None);
-        } else if self.hooks.ended {
+        if matches!(self.stage, Stage::Leaving(_)) {
             self.stage = Stage::Closing(status);
             self.stop_hooks(true);
+        } else {
+            self.settle_everything(status, None);
         }
     }
 
@@ -224,13 +223,17 @@ impl AgentSession {
             Stage::Ended if !self.is_busy() && self.queue.is_empty() => self.books.status(),
             Stage::Ended => return,
             Stage::Closing(_) if self.turn.is_some() => return,
-            Stage::Closing(status) => status,
+            Stage::Leaving(status) | Stage::Closing(status) => status,
             Stage::Latched => LATCHED,
         };
         if self.is_settled() {
             if self.begin_end_hooks() {
                 // Nothing is begun behind them.
-                self.stage = Stage::Closing(status);
+                self.stage = if self.stage == Stage::Ended {
+                    Stage::Leaving(status)
+                } else {
+                    Stage::Closing(status)
+                };
                 self.fail_unsent_hooks();
                 if !self.is_settled() {
                     return;

@@ -50,7 +50,7 @@ pub(super) struct HookBook {
     /// Calls that wait for them before they are judged.
     pub(super) undecided: Vec<(usize, ToolCall)>,
     /// Whether the hooks of `SessionEnd` have been told.
-    pub(super) ended: bool,
+    ended: bool,
 }
 
 impl Empty for HookBook {

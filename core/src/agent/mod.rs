@@ -151,6 +151,8 @@ enum Stage {
     Open,
     /// It ended; what was accepted still runs (DEC-14).
     Ended,
+    /// Everything ran to its end; the exit waits for the hooks of that.
+    Leaving(u8),
     /// Everything is settled; the exit waits for what is on its way.
     Closing(u8),
     /// The output is closed for good (WIRE-015); what is open is cancelled.
@@ -162,7 +164,10 @@ enum Stage {
 impl Stage {
     /// Whether nothing new is begun any more.
     const fn is_closing(self) -> bool {
-        matches!(self, Self::Closing(_) | Self::Latched | Self::Exited)
+        matches!(
+            self,
+            Self::Leaving(_) | Self::Closing(_) | Self::Latched | Self::Exited
+        )
     }
 }
 
@@ -609,10 +614,10 @@ impl Machine for AgentSession {
             (Stage::Exited, _) => return Err(Misuse::InputAfterExit),
             (Stage::Ended, Input::Bytes(_) | Input::Eof) => return Err(Misuse::InputAfterEnd),
             // The hooks of the end can still be cut short.
-            (Stage::Closing(_), Input::Command(Command::Shutdown { .. })) => {}
+            (Stage::Leaving(_), Input::Command(Command::Shutdown { .. })) => {}
             // What else arrives while the session closes means nothing.
             (
-                Stage::Closing(_) | Stage::Latched,
+                Stage::Leaving(_) | Stage::Closing(_) | Stage::Latched,
                 Input::Bytes(_) | Input::Eof | Input::Command(_),
             ) => return Ok(()),
             _ => {}

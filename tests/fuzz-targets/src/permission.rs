@@ -13,6 +13,10 @@ pub fn target(data: &[u8]) {
     let said = serde_json::from_slice::<Value>(data).unwrap_or_default();
     let strict = PermissionAnswer::parse(Some(&payload));
     let reference = PermissionAnswer::parse_reference(Some(&payload));
+    if let Ok(PermissionAnswer::Allow(_)) = &strict {
+        // WIRE-PERM-040: an input is not to be made up.
+        assert!(said.is_null() || said["updatedInput"].is_object());
+    }
     match (&strict, &reference) {
         (Ok(strict), Ok(reference)) => assert_eq!(strict, reference),
         (Err(_), Ok(PermissionAnswer::Allow(allow))) => {

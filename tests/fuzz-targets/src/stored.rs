@@ -5,7 +5,8 @@ use agentx_core::store::{Entry, Restorer};
 use std::collections::BTreeSet;
 
 /// Entries, one a line. However wrong they are, every call in the history that
-/// comes of them has exactly one result, right behind it.
+/// comes of them has exactly one result, right behind it, and an id that no other
+/// call has or will have (DEC-35).
 pub fn target(data: &[u8]) {
     let mut restorer = Restorer::new();
     for line in data.split(|byte| *byte == b'\n') {
@@ -18,12 +19,18 @@ pub fn target(data: &[u8]) {
     }
     let restored = restorer.finish();
     let mut open: Vec<String> = Vec::new();
+    let mut called = BTreeSet::new();
     for message in &restored.history {
         match &**message {
             Message::User(_) => assert!(open.is_empty(), "{open:?} have no result"),
             Message::Assistant(blocks) => {
                 assert!(open.is_empty(), "{open:?} have no result");
                 open = blocks.iter().filter_map(call).collect();
+                for id in &open {
+                    assert!(called.insert(id.clone()), "{id} is called twice");
+                    let known = restored.tool_use_ids.contains(id.as_str());
+                    assert!(known, "{id} may be used again");
+                }
             }
             Message::ToolResults(results) => {
                 let ids: Vec<_> = results.iter().map(|r| r.tool_use_id.to_string()).collect();
@@ -32,8 +39,6 @@ pub fn target(data: &[u8]) {
         }
     }
     assert!(open.is_empty(), "{open:?} have no result");
-    let ids: BTreeSet<_> = restored.tool_use_ids.iter().collect();
-    assert!(ids.len() <= restored.tool_use_ids.len());
 }
 
 fn call(block: &agentx_core::model::Block) -> Option<String> {

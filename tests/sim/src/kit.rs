@@ -20,15 +20,15 @@ use std::time::Duration;
 pub const SECRET: &str = "sk-sim-0123456789abcdef";
 
 /// Credentials that look like pieces of records, in their first half and their last.
-const FRAGMENTS: [&str; 4] = [
+pub(crate) const FRAGMENTS: [&str; 4] = [
     r#""is_error":true,"#,
     r#""num_turns":2"#,
     r#""subtype":"hook_response""#,
     r#""state":"requires_action""#,
 ];
 
-/// A value that tells where a provider stands; neither `system/init` nor the
-/// answer to `initialize` may carry it.
+/// A value that tells where a provider stands, as its errors do. Neither
+/// `system/init` nor an error of ours may carry it.
 pub const ROUTE: &str = "https://models.sim.invalid/route";
 
 /// Parts of configurations.

@@ -9,6 +9,7 @@ use agentx_sim::text::TextTape;
 use clap::Parser;
 use std::error::Error;
 use std::io::{self, Write as _};
+use std::num::IntErrorKind;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -64,10 +65,10 @@ struct Args {
     jobs: u16,
     /// Fail unless every requirement mark is reached and every fault happens 1,000 times; so it is for
     /// 100,000 seeds and more
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["seed", "tape", "planted", "situation", "bench"])]
     require: bool,
     /// Go on behind a failure; list the seeds that fail, a line each
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["seed", "tape", "planted", "situation", "bench"])]
     all: bool,
     /// Run each seed that this divides twice and compare what happened; 0: none
     #[arg(long, value_name = "N", default_value_t = 16)]
@@ -80,7 +81,13 @@ struct Args {
 fn range(text: &str) -> Result<Range<u64>, String> {
     let wrong = || format!("{text:?} is no range of seeds such as 0..2000");
     let (start, end) = text.split_once("..").ok_or_else(wrong)?;
-    let number = |text: &str| text.replace('_', "").parse::<u64>().map_err(|_| wrong());
+    let number = |text: &str| {
+        let number = text.replace('_', "").parse::<u64>();
+        number.map_err(|error| match error.kind() {
+            IntErrorKind::PosOverflow => format!("{text} is above {}, the largest seed", u64::MAX),
+            _ => wrong(),
+        })
+    };
     let (start, end) = (number(start)?, number(end)?);
     if start < end {
         Ok(start..end)

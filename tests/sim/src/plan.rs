@@ -1,7 +1,7 @@
 //! What a run is made of, drawn from its tape before anything happens.
 
 use crate::fault::SwarmBits;
-use crate::kit::kit;
+use crate::kit::{ROUTE, kit};
 use crate::tape::Tape;
 use agentx_core::agent::{Config, Profile, Provider, Reference, StateRecords};
 use agentx_core::correlate::OrphanPolicy;
@@ -72,12 +72,17 @@ fn config(tape: &mut Tape) -> Config {
     };
     let stored = tape.one_in(2);
     let priced = tape.one_in(3);
+    let seed = tape.below(256) as u64;
     Config {
-        seed: Seed::from_u64(tape.below(256) as u64),
+        seed: Seed::from_u64(seed),
         profile,
         session_id: stored.then(|| "00000000-0000-4000-8000-000000000077".to_string()),
         version: "0.0.0".to_string(),
-        cwd: "/repo".to_string(),
+        cwd: match seed {
+            // Only the guard of `system/init` knows that this may not leave (DEC-30).
+            252.. => ROUTE.to_string(),
+            _ => "/repo".to_string(),
+        },
         provider: Provider {
             pricing: priced.then_some(kit.pricing),
             ..kit.provider.clone()
@@ -186,7 +191,7 @@ fn tiny(tape: &mut Tape) -> Limits {
                 l.environment_entries,
                 l.environment_bytes,
                 l.environment_total_bytes,
-            ) = (2, 24, 40);
+            ) = (2, 24, 24);
         },
         |l| (l.progress_pause_bytes, l.input_pause_bytes) = (1_000, 3_000),
         |l| (l.shell_output_chars, l.tool_output_chars) = (40, 60),

@@ -16,6 +16,9 @@ use std::thread;
 /// How often each kind of fault has to happen where a range is to be complete.
 pub const FAULTS_REQUIRED: u64 = 1_000;
 
+/// The rule that a run breaks by a panic.
+pub(crate) const PANIC: &str = "panic";
+
 /// What runs come to together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
@@ -159,10 +162,16 @@ where
     let work = || {
         let (mut tally, mut failures) = (Tally::default(), Vec::new());
         loop {
-            let seed = next.fetch_add(1, Ordering::Relaxed);
-            if seed >= seeds.end || seed > failed.load(Ordering::Relaxed) {
+            let most = seeds
+                .end
+                .min(failed.load(Ordering::Relaxed).saturating_add(1));
+            // Never past the end, which may be the last number there is.
+            let taken = next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |seed| {
+                (seed < most).then(|| seed + 1)
+            });
+            let Ok(seed) = taken else {
                 return (tally, failures);
-            }
+            };
             match contained(|| run(seed)) {
                 Ok(outcome) => tally.count(&outcome),
                 Err(violation) => {
@@ -205,7 +214,7 @@ pub fn contained(run: impl FnOnce() -> Result<Outcome, Violation>) -> Result<Out
             .map(String::as_str)
             .or_else(|| panic.downcast_ref::<&str>().copied());
         let what = text.unwrap_or("without a text").to_string();
-        Err(Violation::new("panic", "rule 6", what))
+        Err(Violation::new(PANIC, "rule 6", what))
     })?;
     match outcome.violation {
         Some(violation) => Err(violation),
@@ -249,6 +258,12 @@ mod tests {
         lines.sort();
         lines.dedup();
         assert_eq!(lines.len(), count);
+    }
+
+    #[test]
+    fn the_last_seeds_of_all_are_run_once() {
+        let (tally, failures) = run_all_seeds(u64::MAX - 3..u64::MAX, 3, run);
+        assert_eq!((tally.runs, failures), (3, Vec::new()));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! is zero; so a smaller tape is a shorter and simpler run.
 
 use crate::event::Violation;
+use crate::runner::PANIC;
 
 /// How many runs a shrinking may take.
 const RUNS: usize = 4_000;
@@ -118,15 +119,25 @@ impl<R: FnMut(Vec<u8>) -> (Vec<u8>, Option<Violation>)> Shrinker<R> {
         let Some(violation) = violation else {
             return false;
         };
-        let of = |violation: &Violation| (violation.rule, violation.requirement);
         let simpler = (used.len(), sum(&used)) < (self.best.tape.len(), sum(&self.best.tape));
-        if of(&violation) != of(&self.best.violation) || !simpler {
+        if !is_same(&violation, &self.best.violation) || !simpler {
             return false;
         }
         self.best.tape = used;
         self.best.violation = violation;
         true
     }
+}
+
+/// Whether two runs break the same rule. All panics are of one, so their words have to
+/// be the same, apart from numbers.
+fn is_same(one: &Violation, other: &Violation) -> bool {
+    let words = |violation: &Violation| {
+        let what = violation.what.chars();
+        what.filter(|c| !c.is_ascii_digit()).collect::<String>()
+    };
+    (one.rule, one.requirement) == (other.rule, other.requirement)
+        && (one.rule != PANIC || words(one) == words(other))
 }
 
 fn sum(tape: &[u8]) -> u64 {
@@ -159,6 +170,16 @@ mod tests {
             other.then(|| Violation::new("no eleven", "X-2", ""))
         };
         (tape.used().to_vec(), violation)
+    }
+
+    #[test]
+    fn one_panic_does_not_become_another() {
+        let panic = |what: &str| Violation::new(PANIC, "rule 6", what);
+        assert!(is_same(&panic("index 3 of 2"), &panic("index 9 of 7")));
+        assert!(!is_same(&panic("index 3 of 2"), &panic("it is None")));
+        let rule = |what: &str| Violation::new("odd", "X-1", what);
+        assert!(is_same(&rule("a"), &rule("b")));
+        assert!(!is_same(&rule("a"), &panic("a")));
     }
 
     #[test]

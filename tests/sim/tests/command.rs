@@ -69,6 +69,8 @@ fn what_cannot_be_run_is_told() {
     for (arguments, word) in [
         (&["--seeds", "5..5"][..], "is empty"),
         (&["--seeds", "many"], "is no range of seeds"),
+        (&["--seeds", "0..99999999999999999999"], "the largest seed"),
+        (&["--seed", "1", "--require"], "cannot be used with"),
         (&[], "required"),
         (&["--seeds", "0..2", "--seed", "1"], "cannot be used with"),
         (&["--seeds", "0..2", "--jobs", "0"], "0 is not in 1..=1024"),

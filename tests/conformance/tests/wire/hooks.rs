@@ -655,16 +655,16 @@ fn a_signal_cuts_the_hooks_of_the_end_short() {
     assert_eq!(b.exit, Some(143));
 }
 
-// covers: DEC-20
+// covers: DEC-10, DEC-20
 #[test]
-fn a_signal_behind_input_that_cannot_be_read_cuts_its_hooks_short() {
+fn what_ends_a_session_first_tells_how_it_ended() {
     let mut b = Bench::new(hooked(&[SessionEnd]));
     b.line("{");
     b.records();
-    assert_eq!(b.exit, None);
     b.shutdown(130);
     assert!(b.records().is_empty(), "the fatal one is last");
-    assert_eq!(b.exit, Some(130));
+    b.hook_says("");
+    assert_eq!(b.exit, Some(1));
 }
 
 // covers: DEC-32

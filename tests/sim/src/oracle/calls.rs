@@ -53,6 +53,8 @@ struct Matter {
     ruled: u64,
     /// Whether the input ended in that step.
     at_end: bool,
+    /// Whether the host denies and wants the turn to end (WIRE-PERM-042).
+    ends_turn: bool,
 }
 
 impl Matter {
@@ -100,6 +102,12 @@ pub(crate) struct Calls {
     alone: BTreeSet<EffectId>,
     /// Calls of this and earlier lives that ran.
     ran: BTreeSet<String>,
+    /// Calls of this turn that a question has denied.
+    denied: Vec<String>,
+    /// Calls that hooks of `PreToolUse` look at.
+    looked_at: BTreeMap<EffectId, String>,
+    /// Calls that one of them has denied.
+    vetoed: BTreeSet<String>,
     /// Whether entries of the store were lost.
     lossy: bool,
     /// Hosts that a network question allows, by what was answered.
@@ -111,7 +119,7 @@ pub(crate) struct Calls {
 /// The beginning of a denial that a failed question makes (WIRE-PERM-060).
 const FAILED: &str = "Tool permission request failed:";
 
-fn content_text(content: &[u8]) -> String {
+pub(super) fn content_text(content: &[u8]) -> String {
     let texts =
         items(content).filter_map(|item| text_member(item, "text").map(|text| text.into_owned()));
     texts.collect::<Vec<_>>().join("\n")
@@ -142,6 +150,11 @@ impl Calls {
 
     fn hook_began(&mut self, id: EffectId, run: &HookRequest) {
         let input = run.input.as_str().as_bytes();
+        if run.event == HookEvent::PreToolUse
+            && let Some(call) = text_member(input, "tool_use_id")
+        {
+            self.looked_at.insert(id, call.into_owned());
+        }
         if run.event != HookEvent::PermissionRequest {
             return;
         }
@@ -179,13 +192,16 @@ impl Calls {
         else {
             return;
         };
-        let verdict = match Decision::of(&answer.body, model.rules.reference) {
+        let decision = Decision::of(&answer.body, model.rules.reference);
+        let ends_turn = matches!(decision, Decision::Deny { interrupt, .. } if interrupt);
+        let verdict = match decision {
             Decision::Allow { input, .. } => Verdict::Allowed(input),
             Decision::Deny { message, .. } => Verdict::Denied(message),
             Decision::Fault => Verdict::Failed,
         };
         let late = model.causes.ends_turn();
         let step = model.step;
+        matter.ends_turn = ends_turn && !late && matter.verdict.is_none();
         matter.rule(if late { Verdict::Unclear } else { verdict }, step);
     }
 
@@ -240,6 +256,10 @@ impl Calls {
         if shown.is_none() && !model.lags() {
             let what = format!("{id} runs and was never shown");
             return broken("a call is shown before it runs", "WIRE-003", what);
+        }
+        if self.vetoed.contains(id) {
+            let what = format!("{id} runs, and a hook of PreToolUse denies it");
+            return broken("what a hook denies does not run", "DEC-31", what);
         }
         let matter = self.matters.get(id).filter(|matter| matter.is_asked());
         let Some(matter) = matter else { return Ok(()) };
@@ -337,6 +357,24 @@ impl Calls {
         Ok(())
     }
 
+    /// A result names what was denied in its turn (DEC-27). A record may be too short
+    /// for all of it.
+    fn names_denials(&mut self, model: &Model, line: &[u8]) -> Judged {
+        let named = items(member(line, "permission_denials").unwrap_or_default());
+        let named: Vec<_> = named
+            .filter_map(|item| text_member(item, "tool_use_id"))
+            .collect();
+        let denied = std::mem::take(&mut self.denied);
+        let lost = denied
+            .iter()
+            .find(|id| !named.contains(&id.as_str().into()));
+        if let Some(id) = lost.filter(|_| !model.rules.reference) {
+            let what = format!("{id} was denied, and {named:?} are named");
+            return broken("a result names what was denied", "DEC-27", what);
+        }
+        Ok(())
+    }
+
     /// A tool is told whether it may connect.
     fn connects(&self, host: &str) -> Judged {
         let allowed = |(call, asked): &(String, String)| {
@@ -375,6 +413,11 @@ impl Oracle for Calls {
     fn input(&mut self, model: &Model, input: &Input<'_>) -> Judged {
         match input {
             Input::Done(id, Answer::Hook(report)) if !model.latched => {
+                if let Some(call) = self.looked_at.remove(id)
+                    && HookSays::denies(report)
+                {
+                    self.vetoed.insert(call);
+                }
                 self.hook_ended(model, *id, HookSays::of(report));
             }
             Input::Done(id, _) => {
@@ -416,6 +459,7 @@ impl Oracle for Calls {
             }
             Output::Cancel(id) => {
                 self.alone.remove(id);
+                self.looked_at.remove(id);
                 Ok(())
             }
             Output::Start(_, Request::Task(run)) => self.runs(model, &run.tool.call),
@@ -434,7 +478,7 @@ impl Oracle for Calls {
         }
     }
 
-    fn said(&mut self, model: &Model, _line: &[u8], said: &Said<'_>) -> Judged {
+    fn said(&mut self, model: &Model, line: &[u8], said: &Said<'_>) -> Judged {
         match said {
             Said::Call(call)
                 if model.calls.contains_key(&*call.id)
@@ -446,7 +490,15 @@ impl Oracle for Calls {
                 call,
                 is_error,
                 content,
-            } => return self.result(model, call, *is_error, content),
+            } => {
+                self.result(model, call, *is_error, content)?;
+                let verdict = self.matters.get(&**call).map(|matter| &matter.verdict);
+                let denied = matches!(verdict, Some(Some(Verdict::Denied(_) | Verdict::Failed)));
+                // Where records lag, something else may have settled it before.
+                if denied && !model.lags() {
+                    self.denied.push(call.to_string());
+                }
+            }
             Said::Question(asked) => return self.asked(model, asked),
             Said::Request {
                 races: Some(call), ..
@@ -464,6 +516,7 @@ impl Oracle for Calls {
                     let what = format!("{id} has no result, and its turn has");
                     return broken("every call has a result", "WIRE-PERM-060", what);
                 }
+                return self.names_denials(model, line);
             }
             _ => {}
         }
@@ -480,6 +533,14 @@ impl Oracle for Calls {
             if ruled && model.calls.get(id).is_some_and(|call| !call.settled) {
                 let what = format!("{id} was ruled on and has no result");
                 return broken("no ruling strands a call", "WIRE-PERM-060", what);
+            }
+            if ruled && matter.ends_turn && model.is_single() {
+                let runs = |id: &&EffectId| model.effects.contains_key(id);
+                let open = model.unsettled.first().map(String::as_str);
+                if open.is_some() || model.before.work.iter().any(|id| runs(&id)) {
+                    let what = format!("the denial of {id} ends the turn, and it goes on");
+                    return broken("a denial can end its turn", "WIRE-PERM-042", what);
+                }
             }
         }
         Ok(())

@@ -3,7 +3,7 @@
 
 use super::json::{items, member, members, text, text_member};
 use super::told::Body;
-use super::tree::{Node, Tree};
+use super::tree::is_sound;
 use agentx_core::hook::{HookEnd, HookReport};
 use agentx_core::schema::permission::{
     Behavior, Destination, DirectoriesAction, PermissionMode, PermissionUpdate, RulesAction,
@@ -209,12 +209,23 @@ impl HookSays {
         }
     }
 
+    /// Whether a hook of any event surely denies, and has not just failed.
+    pub(crate) fn denies(report: &HookReport) -> bool {
+        let answer = report.answer.trim().as_bytes();
+        match report.end {
+            HookEnd::Exited(0) => {
+                is_sound(answer) && text_member(answer, "decision").as_deref() == Some("deny")
+            }
+            HookEnd::Exited(2) => true,
+            _ => false,
+        }
+    }
+
     fn read(answer: &[u8]) -> Option<Self> {
         if answer.is_empty() {
             return Some(Self::Pass(None));
         }
-        let mut tree = Tree::default();
-        let sound = tree.read(answer).is_some_and(Node::is_object);
+        let sound = answer.first() == Some(&b'{') && is_sound(answer);
         let known = |(name, value): (&[u8], &[u8])| {
             HOOK.contains(&name)
                 && match name {

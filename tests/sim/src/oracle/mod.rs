@@ -12,15 +12,18 @@
 //! | `secrets` | no credential in any decoded form | WIRE-013 |
 //! | `requests` | who is open, who may close it, and that this happens once | WIRE-006, 007, 008, WIRE-PERM-070 to 072 |
 //! | `calls` | every call settled once and as the first decisive answer says | WIRE-PERM-001, 002, 010, 040, 060, WIRE-EOF-001 |
+//! | `outcomes` | results say how calls ended, to host and model, without credentials | DEC-26, DEC-30 |
 //! | `policy` | updates of answers, in order | WIRE-PERM-030 |
 //! | `interrupt` | the order of an interrupt | WIRE-010, 011 |
 //! | `books` | the model requests that a result tells | DEC-27 |
+//! | `bounds` | model requests, money, variables, continuations | DEC-22, DEC-40 |
 //! | `states` | running, requires_action, idle | WIRE-004, WIRE-PERM-023 |
 //! | `prompts` | one terminal record for each prompt, order and bounds of the queue | WIRE-020, DEC-15, 20, 21, 44, 45 |
 //! | `store` | what is promised is stored, and nothing runs twice | DEC-32 |
 //! | `host` | of the host: the laws, one end of each call and prompt, records in order | WIRE-003, 006, 007, 008, 015, WIRE-EOF-001, WIRE-PERM-002, 010, 070, DEC-10, 21 |
 
 mod books;
+mod bounds;
 mod calls;
 mod decision;
 mod host;
@@ -28,6 +31,7 @@ mod interrupt;
 mod json;
 mod laws;
 mod model;
+mod outcomes;
 mod output;
 mod policy;
 mod prompts;
@@ -126,10 +130,12 @@ pub struct Oracles {
     secrets: secrets::Secrets,
     requests: requests::Requests,
     calls: calls::Calls,
+    outcomes: outcomes::Outcomes,
     policy: policy::Rights,
     interrupt: interrupt::Interrupts,
     states: states::States,
     books: books::Books,
+    bounds: bounds::Bounds,
     prompts: prompts::Prompts,
     store: store::Stored,
     /// Judges the host, of which the others and the model know nothing.
@@ -145,9 +151,11 @@ macro_rules! judge {
         $self.requests.$verb($($arg),*)?;
         $self.policy.$verb($($arg),*)?;
         $self.calls.$verb($($arg),*)?;
+        $self.outcomes.$verb($($arg),*)?;
         $self.interrupt.$verb($($arg),*)?;
         $self.states.$verb($($arg),*)?;
         $self.books.$verb($($arg),*)?;
+        $self.bounds.$verb($($arg),*)?;
         $self.prompts.$verb($($arg),*)?;
         $self.store.$verb($($arg),*)?;
     }};
@@ -170,9 +178,11 @@ impl Oracles {
         self.requests.began(config);
         self.policy.began(config);
         self.calls.began(config);
+        self.outcomes.began(config);
         self.interrupt.began(config);
         self.states.began(config);
         self.books.began(config);
+        self.bounds.began(config);
         self.prompts.began(config);
         self.store.began(config);
     }

@@ -36,6 +36,9 @@ struct Rule {
 pub(crate) struct Rights {
     /// Whether everything that changes them is known.
     known: bool,
+    /// Whether hooks of `PreToolUse` judge first; nothing but a rule that denies is
+    /// above them (DEC-31).
+    judged: bool,
     mode: PermissionMode,
     rules: Vec<Rule>,
     /// Tools of which some calls have a rule.
@@ -55,6 +58,7 @@ impl Default for Rights {
     fn default() -> Self {
         Self {
             known: false,
+            judged: false,
             mode: PermissionMode::Default,
             rules: Vec::new(),
             partial: Vec::new(),
@@ -131,7 +135,11 @@ impl Rights {
         } else {
             Fate::Asked
         };
-        if self.has("deny", tool) || (changes && self.mode == PermissionMode::Plan) {
+        if self.has("deny", tool) {
+            Fate::Denied
+        } else if self.judged {
+            Fate::Unsure
+        } else if changes && self.mode == PermissionMode::Plan {
             Fate::Denied
         } else if self.mode == PermissionMode::BypassPermissions {
             Fate::Runs
@@ -202,7 +210,8 @@ impl Oracle for Rights {
         let of = |hook: &agentx_core::hook::Hook| hook.event == HookEvent::PreToolUse;
         let layers = settings.position_of(&config.settings);
         *self = Self {
-            known: layers.is_some() && !config.hooks.list.iter().any(of) && config.host_answers,
+            known: layers.is_some() && config.host_answers,
+            judged: config.hooks.list.iter().any(of),
             mode: config.permission_mode,
             hooks: config.profile.is_reference() || !config.hooks.list.is_empty(),
             ..Self::default()

@@ -1,14 +1,15 @@
 //! Prompts: each has one terminal record, they run in the order of their
 //! priorities, and no more wait than may (WIRE-020, DEC-15, 20, 21, 44, 45).
 
+use super::decision::HookSays;
 use super::model::{Model, State};
 use super::said::{Ending, Said};
 use super::told::{Form, Priority, Prompt, Told};
 use super::{Drained, Judged, Oracle, broken};
 use crate::event::Event as Happened;
 use agentx_core::agent::{Command, Config, Event, Input, Output};
-use agentx_core::effect::{EffectId, Request};
-use agentx_core::hook::HookEvent;
+use agentx_core::effect::{Answer, EffectId, Request};
+use agentx_core::hook::{HookEvent, HookReport};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many terminal records are due, at least and at most.
@@ -33,6 +34,8 @@ struct Sent {
     again: bool,
     /// Whether one of them has run.
     ran: bool,
+    /// Whether it was repeated to the host.
+    echoed: bool,
 }
 
 impl Sent {
@@ -48,12 +51,38 @@ struct Urgent {
     refused: bool,
 }
 
+/// Hooks that look at a prompt before it runs. Those of one prompt are one group.
+#[derive(Debug, Default)]
+struct Submission {
+    hooks: BTreeMap<EffectId, u64>,
+    group: u64,
+    /// Whether the newest group is waited for.
+    waits: bool,
+    /// Whether the input at hand is a denial of it.
+    denied: bool,
+}
+
+impl Submission {
+    fn began(&mut self, id: EffectId) {
+        self.group += u64::from(!std::mem::replace(&mut self.waits, true));
+        self.hooks.insert(id, self.group);
+    }
+
+    fn ended(&mut self, id: EffectId, report: &HookReport) {
+        let newest = self.hooks.remove(&id) == Some(self.group);
+        self.denied = newest && self.waits && HookSays::denies(report);
+    }
+}
+
 /// All prompts of a session.
 #[derive(Debug, Default)]
 pub(crate) struct Prompts {
     sent: BTreeMap<String, Sent>,
     /// Prompts without a uuid that can be read.
     nameless: Due,
+    /// Prompts of earlier lives that the session has read back.
+    known: BTreeSet<String>,
+    submission: Submission,
     /// Whether what is under way has changed since its bounds were looked at.
     changed: bool,
     /// The ids that those were given.
@@ -73,9 +102,6 @@ pub(crate) struct Prompts {
     /// Whether the exit status cannot be told from here.
     cancelled: bool,
     status: Option<u8>,
-    /// Hooks that see the session end, and the status of a signal that cut them.
-    farewells: BTreeSet<EffectId>,
-    cut: Option<u8>,
     exit: Option<u8>,
 }
 
@@ -103,7 +129,8 @@ impl Prompts {
             }
             return;
         }
-        let least = u32::from(!prompt.replay);
+        let known = self.known.contains(&uuid);
+        let least = u32::from(!prompt.replay && !known);
         let sent = Sent {
             due: Due {
                 least,
@@ -116,8 +143,9 @@ impl Prompts {
             weight: prompt.bytes + model.rules.limits.queue_overhead_bytes,
             again: false,
             ran: false,
+            echoed: false,
         };
-        if prompt.priority == Priority::Now && sure && !prompt.replay {
+        if prompt.priority == Priority::Now && sure && least == 1 {
             self.urgent = Some(Urgent {
                 uuid: uuid.clone(),
                 refused: false,
@@ -146,6 +174,12 @@ impl Prompts {
             self.refused = true;
         } else {
             self.cancelled = true;
+            let interrupted = model.causes.interrupt || model.causes.urgent;
+            // A prompt that hooks look at ends like a turn.
+            if interrupted && model.is_single() && !model.lags() && !model.rules.hooks {
+                let what = format!("{:?} is cancelled with it", ending.prompt);
+                return broken("an interrupt ends the running turn only", "DEC-15", what);
+            }
         }
         let uuid = ending.prompt.as_deref().unwrap_or_default();
         self.full(model, uuid, ending)?;
@@ -157,6 +191,10 @@ impl Prompts {
             if sent.due.told > sent.due.most {
                 let what = format!("{uuid} has {} results", sent.due.told);
                 return broken("a prompt has one terminal record", "DEC-21", what);
+            }
+            if ran && model.rules.replays && !sent.echoed {
+                let what = format!("{uuid} has run and was not repeated");
+                return broken("a prompt that runs is repeated", "configuration", what);
             }
             let ranked = (sent.priority, sent.place);
             if ran && !sent.again && !hooks && !model.lags() && model.rules.states {
@@ -284,9 +322,7 @@ impl Prompts {
     }
 
     fn exits(&self, model: &Model, status: u8) -> Judged {
-        let expected = if let Some(status) = self.cut {
-            status
-        } else if model.latched || (model.causes.fatal || self.fatal) {
+        let expected = if model.latched || (model.causes.fatal || self.fatal) {
             1
         } else if let Some(status) = self.status {
             status
@@ -309,12 +345,18 @@ impl Prompts {
 }
 
 impl Oracle for Prompts {
-    fn began(&mut self, _config: &Config) {
-        *self = Self::default();
+    fn began(&mut self, config: &Config) {
+        let resumed = config.resume.iter();
+        let known = resumed.flat_map(|restored| &restored.prompts);
+        *self = Self {
+            known: known.map(ToString::to_string).collect(),
+            ..Self::default()
+        };
     }
 
     fn input(&mut self, model: &Model, input: &Input<'_>) -> Judged {
         self.urgent = None;
+        self.submission.denied = false;
         let open = !model.closing && !model.latched;
         match input {
             Input::Command(Command::Prompt(_)) if open => {
@@ -323,13 +365,7 @@ impl Oracle for Prompts {
                 self.nameless.least += u32::from(!(model.eof && model.rules.hooks));
                 self.nameless.most += 1;
             }
-            // Why the session ends does not matter any more.
-            Input::Command(Command::Shutdown { status }) if !self.farewells.is_empty() => {
-                self.cut = Some(*status);
-            }
-            Input::Done(id, _) => {
-                self.farewells.remove(id);
-            }
+            Input::Done(id, Answer::Hook(report)) if open => self.submission.ended(*id, report),
             // Behind the end of the input hooks may see the session out already.
             Input::Command(Command::Shutdown { .. }) if model.eof && model.rules.hooks => {
                 self.cancelled = true;
@@ -354,11 +390,12 @@ impl Oracle for Prompts {
         match output {
             Output::Event(Event::TurnEnded(_)) => self.ended += 1,
             Output::Exit(status) => self.exit = Some(*status),
-            Output::Start(id, Request::Hook(run)) if run.event == HookEvent::SessionEnd => {
-                self.farewells.insert(*id);
+            Output::Start(id, Request::Hook(run)) if run.event == HookEvent::UserPromptSubmit => {
+                self.submission.began(*id);
             }
+            Output::Start(_, Request::Model(_)) => self.submission.waits = false,
             Output::Cancel(id) => {
-                self.farewells.remove(id);
+                self.submission.hooks.remove(id);
             }
             _ => {}
         }
@@ -369,9 +406,21 @@ impl Oracle for Prompts {
         match said {
             Said::Running if model.state == State::Idle => {
                 self.began = model.step;
+                self.submission.waits = false;
                 Ok(())
             }
-            Said::Result(ending) => self.ends(model, ending),
+            Said::Echo { uuid } => {
+                if let Some(sent) = self.sent.get_mut(&**uuid) {
+                    sent.echoed = true;
+                }
+                Ok(())
+            }
+            Said::Result(ending) => {
+                if ending.never_ran() {
+                    (self.submission.waits, self.submission.denied) = (false, false);
+                }
+                self.ends(model, ending)
+            }
             _ => Ok(()),
         }
     }
@@ -381,6 +430,10 @@ impl Oracle for Prompts {
             self.bounds(model)?;
         }
         self.interrupts(model)?;
+        if self.submission.denied && !model.lags() && !model.latched {
+            let what = "a hook has denied a prompt, and it is not refused";
+            return broken("a prompt that a hook denies is refused", "DEC-33", what);
+        }
         let Some(status) = self.exit.take() else {
             return Ok(());
         };

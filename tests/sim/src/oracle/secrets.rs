@@ -109,6 +109,11 @@ impl Oracle for Secrets {
     }
 
     fn output(&mut self, _model: &Model, output: &Output) -> Judged {
+        if let Output::Diagnostic(diagnostic) = output
+            && spells(diagnostic.text.as_bytes(), &PLACE)
+        {
+            return broken("no route is told", "DEC-30", "in a diagnostic");
+        }
         let leaks = match output {
             Output::Diagnostic(diagnostic) => spells(diagnostic.text.as_bytes(), &CREDENTIAL),
             Output::Start(_, Request::Store(batch)) => {
@@ -134,6 +139,9 @@ impl Oracle for Secrets {
         }
         if matches!(said, Said::Init) && spells(line, &PLACE) {
             return broken("no route is told", "DEC-30", "in system/init");
+        }
+        if matches!(said, Said::Result(_)) && spells(line, &PLACE) {
+            return broken("no route is told", "DEC-30", "in a result");
         }
         match said {
             Said::Stream(event) => self.stream(*event),

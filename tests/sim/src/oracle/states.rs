@@ -100,6 +100,10 @@ impl Oracle for States {
         self.follows(model, said)?;
         match said {
             Said::Idle => Self::idle(model),
+            Said::TaskOver { task } if !model.tasks.contains(&**task) => {
+                let what = format!("{task} is over, and does not run");
+                broken("a task ends once", "WIRE-004", what)
+            }
             Said::Running if model.state == State::Running => {
                 broken("a state is told when it changes", "DEC-12", "running twice")
             }

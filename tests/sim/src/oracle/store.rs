@@ -33,6 +33,8 @@ pub(crate) struct Stored {
     lossy: bool,
     /// Whether the first request of this life was seen.
     asked: bool,
+    /// How many entries this life began with.
+    read_back: usize,
 }
 
 impl Stored {
@@ -126,6 +128,10 @@ impl Stored {
                 open = (!calls.is_empty()).then_some(calls);
             }
         }
+        if whole && let Some(lost) = self.not_in(history) {
+            let what = format!("{lost:?} is stored, and the model does not read it");
+            return broken("what is stored is read back", "DEC-32", what);
+        }
         if open.is_some() {
             return broken(
                 "every call is followed by its result",
@@ -148,6 +154,32 @@ impl Stored {
         Ok(())
     }
 
+    /// What users of earlier lives have said and a history does not have, in order.
+    fn not_in(&self, history: &[Arc<Message>]) -> Option<&str> {
+        let mut texts = history.iter().flat_map(|message| match &**message {
+            Message::User(parts) => parts.as_slice(),
+            Message::Assistant(_) | Message::ToolResults(_) => &[],
+        });
+        let read_back = self.entries.iter().take(self.read_back);
+        let mut said = read_back.flat_map(|entry| match entry {
+            Entry::Prompt(entry) => entry.content.as_slice(),
+            Entry::Context(entry) => entry.content.as_slice(),
+            _ => &[],
+        });
+        said.find(|said| !texts.any(|text| text == *said))
+            .map(String::as_str)
+    }
+
+    /// Whether a prompt of this uuid was read back.
+    fn has_read(&self, uuid: &str) -> bool {
+        let mut read_back = self.entries.iter().take(self.read_back);
+        read_back.any(|entry| match entry {
+            Entry::Prompt(entry) => *entry.uuid == *uuid,
+            Entry::Context(entry) => *entry.uuid == *uuid,
+            _ => false,
+        })
+    }
+
     fn runs(&self, model: &Model, call: &Arc<str>) -> Judged {
         if model.rules.stores && !self.failed && !self.calls.contains(call) {
             let what = format!("{call} runs, and the answer that calls it is not stored");
@@ -165,6 +197,7 @@ impl Oracle for Stored {
         }
         self.batches.clear();
         (self.failed, self.asked) = (false, false);
+        self.read_back = self.entries.len();
     }
 
     fn input(&mut self, _model: &Model, input: &Input<'_>) -> Judged {
@@ -197,6 +230,12 @@ impl Oracle for Stored {
         // Where records lag this may be of a later turn.
         self.failed &= model.lags();
         let uuid = ending.prompt.as_deref().unwrap_or_default();
+        // Of so many, none is forgotten.
+        let remembers = model.rules.limits.seen_prompts > 1_000;
+        if remembers && !uuid.is_empty() && self.has_read(uuid) {
+            let what = format!("{uuid} has run in an earlier life");
+            return broken("a prompt runs in one life", "DEC-44", what);
+        }
         if model.rules.stores && !self.turns.contains(uuid) {
             if !failed {
                 let what = format!("the result of {uuid} leaves, and its end is not stored");

@@ -224,6 +224,12 @@ impl Tree {
     }
 }
 
+/// Whether `text` is one JSON value, blanks around it, and no object anywhere in it
+/// names a member twice.
+pub(crate) fn is_sound(text: &[u8]) -> bool {
+    Tree::default().read(text).is_some()
+}
+
 /// One value of a text.
 #[derive(Clone, Copy)]
 pub(crate) struct Node<'a> {

@@ -85,7 +85,7 @@ impl<W: Watch> World<'_, W> {
         let place = self.agent.running.iter().position(|open| open.id == id);
         if let Some(place) = place {
             let open = self.agent.running.remove(place);
-            if self.strikes(Fault::LateAnswer, 2)? {
+            if self.threatens(Fault::LateAnswer, 2) {
                 self.agent.late.push(open);
                 let delay = self.delay();
                 self.after(delay, What::Late(id));
@@ -102,6 +102,7 @@ impl<W: Watch> World<'_, W> {
         };
         let late = self.agent.late.remove(place);
         let answer = late_answer(&late.job);
+        self.happened(Fault::LateAnswer)?;
         self.feed(Input::Done(id, answer))
     }
 

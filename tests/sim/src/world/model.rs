@@ -4,7 +4,7 @@ use super::effects::Job;
 use super::{Step, What, World};
 use crate::event::Watch;
 use crate::fault::Fault;
-use crate::kit::SECRET;
+use crate::kit::{ROUTE, SECRET};
 use agentx_core::agent::Input;
 use agentx_core::effect::{Answer, EffectId, Progress};
 use agentx_core::machine::Machine as _;
@@ -230,7 +230,7 @@ impl<W: Watch> World<'_, W> {
         let message = if self.strikes(Fault::Credential, 4)? {
             format!("the key {SECRET} is not known")
         } else {
-            "it went wrong".to_string()
+            format!("it went wrong at {ROUTE}")
         };
         self.model_done(
             id,

@@ -89,7 +89,7 @@ const OTHERS: [&str; 15] = [
     r#"{"type":"keep_alive"}"#,
     r#"{"type":"weather","is":"fine"}"#,
     r#"{"type":"user","message":7}"#,
-    r#"{"type":"update_environment_variables","variables":{"A":"1","B":"2"}}"#,
+    r#"{"type":"update_environment_variables","variables":{"A":"1","D":"a value of its own"}}"#,
     r#"{"type":"update_environment_variables","variables":{"LONG_NAME":"a value of some length"}}"#,
     r#"{"type":"update_environment_variables","variables":{"A":"1","B":"2","C":"3"}}"#,
     r#"{"type":"assistant","message":{"role":"assistant","content":"earlier"}}"#,
@@ -273,8 +273,13 @@ impl<W: Watch> World<'_, W> {
     }
 
     /// A uuid that was used before, from another writer.
+    /// One of the newest prompts once more, or the first of the life before where this
+    /// one has had none.
     fn host_repeats(&mut self) -> Step {
-        let uuid = self.some_uuid(6);
+        let mut uuid = self.some_uuid(6);
+        if self.epoch > 1 && uuid == records::uuid(1_000 * self.epoch) {
+            uuid = records::uuid(1_000 * (self.epoch - 1) + 1);
+        }
         self.inject(records::prompt(Some(&uuid), "go again", "next"))
     }
 

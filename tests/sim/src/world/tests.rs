@@ -93,6 +93,7 @@ impl Watch for Follow {
                 Event::Sent { own: false, .. },
             ) => true,
             (Some(Fault::EarlyTick), Event::AgentInput(Input::Tick)) => early,
+            (Some(Fault::LateAnswer), Event::AgentInput(Input::Done(..))) => true,
             (Some(Fault::PartialWrite), Event::Written(_))
                 if self.unwritten > 0 || !self.injected =>
             {
@@ -109,7 +110,8 @@ impl Watch for Follow {
                     | Fault::OrphanReply
                     | Fault::DuplicateReply
                     | Fault::WrongPayload
-                    | Fault::EarlyTick,
+                    | Fault::EarlyTick
+                    | Fault::LateAnswer,
                 ),
                 _,
             ) => false,
@@ -145,6 +147,7 @@ fn what_is_counted_as_a_fault_has_happened() {
         Fault::DuplicateReply,
         Fault::WrongPayload,
         Fault::EarlyTick,
+        Fault::LateAnswer,
         Fault::PartialWrite,
         Fault::Split,
     ] {

@@ -3,23 +3,28 @@
 use super::ALLOW;
 use super::DENY;
 use super::Stage;
+use super::hook_run;
+use crate::kit::kit;
+use agentx_core::agent::Config;
 use agentx_core::agent::Input;
 use agentx_core::effect::Answer;
 use agentx_core::effect::Request;
 use agentx_core::hook::HookEnd;
 use agentx_core::hook::HookEvent;
 use agentx_core::hook::HookReport;
-use agentx_core::hook::HookRequest;
 use agentx_core::json::RawJson;
+use agentx_core::model::Block;
+use agentx_core::model::Message;
+use agentx_core::model::ToolResult;
 use agentx_core::schema::permission::Behavior;
 use agentx_core::schema::permission::Destination;
 use agentx_core::schema::permission::PermissionRule;
 use agentx_core::schema::permission::PermissionUpdate;
 use agentx_core::schema::permission::RulesAction;
 use agentx_core::schema::permission::RulesUpdate;
+use agentx_core::tool::ToolCall;
 use agentx_core::tool::ToolOutcome;
 use std::sync::Arc;
-use std::time::Duration;
 
 // covers: WIRE-PERM-001, WIRE-PERM-002, WIRE-PERM-010, WIRE-PERM-040, WIRE-PERM-060, WIRE-PERM-070
 #[test]
@@ -122,16 +127,12 @@ fn calls_that_do_not_do_what_was_ruled_are_seen() {
 }
 
 fn hook(call: &str) -> Request {
+    looks(HookEvent::PermissionRequest, call)
+}
+
+fn looks(event: HookEvent, call: &str) -> Request {
     let input = format!(r#"{{"tool_use_id":"{call}","tool_input":{{"a":1}}}}"#);
-    Request::Hook(Box::new(HookRequest {
-        hook: 0,
-        event: HookEvent::PermissionRequest,
-        input: RawJson::parse(&input).expect("an input"),
-        timeout: Duration::from_secs(1),
-        directory: "/repo".into(),
-        environment: Arc::default(),
-        watched: false,
-    }))
+    hook_run(event, &input)
 }
 
 fn hook_says(answer: &str) -> Answer {
@@ -277,4 +278,143 @@ fn updates_out_of_order_are_seen() {
         .call("t", "Do")
         .runs(1, "t", r#"{"a":1}"#);
     assert_eq!(stage.verdict(), Err("WIRE-PERM-030"), "nobody was asked");
+}
+
+/// Hooks of `PreToolUse` judge calls.
+fn with_judges() -> Config {
+    let hooks = kit().hooks.iter();
+    let list = hooks.filter(|hook| hook.event == HookEvent::PreToolUse);
+    let mut config = super::config();
+    config.hooks.list = list.cloned().collect();
+    config
+}
+
+// covers: DEC-31
+#[test]
+fn a_call_that_runs_although_a_hook_denies_it_is_seen() {
+    let judged = |report: Answer| {
+        let mut stage = Stage::with(with_judges());
+        stage.prompt(1, "next").running().call("t", "Do");
+        stage
+            .starts(1, looks(HookEvent::PreToolUse, "t"))
+            .ends(1, report);
+        stage.runs(2, "t", r#"{"a":1}"#);
+        stage.verdict()
+    };
+    let ended = |status| {
+        Answer::Hook(HookReport {
+            end: HookEnd::Exited(status),
+            ..HookReport::failed("")
+        })
+    };
+    assert_eq!(judged(hook_says(r#"{"decision":"allow"}"#)), Ok(()));
+    assert_eq!(judged(hook_says(r#"{"decision":"deny"}"#)), Err("DEC-31"));
+    assert_eq!(judged(ended(2)), Err("DEC-31"));
+    assert_eq!(judged(ended(7)), Ok(()), "where a failure has no say");
+}
+
+// covers: DEC-31
+#[test]
+fn a_hook_that_lifts_a_rule_is_seen() {
+    let run = |tool: &str| {
+        let mut config = with_judges();
+        config.settings = kit().settings[2].clone();
+        let mut stage = Stage::with(config);
+        stage.prompt(1, "next").running().call("t", tool);
+        stage.starts(1, looks(HookEvent::PreToolUse, "t"));
+        stage.ends(1, hook_says(r#"{"decision":"allow"}"#));
+        stage.runs_tool(2, "t", tool, r#"{"a":1}"#);
+        stage.verdict()
+    };
+    assert_eq!(run("Do"), Ok(()));
+    assert_eq!(run("Change"), Err("WIRE-PERM-030"), "a rule denies it");
+}
+
+// covers: DEC-27, WIRE-PERM-042
+#[test]
+fn a_denial_that_ends_no_turn_or_is_not_named_is_seen() {
+    let denied = |play: fn(&mut Stage)| {
+        let mut stage = Stage::question();
+        stage.call("u", "Do");
+        stage.answers(
+            "r",
+            r#"{"behavior":"deny","message":"no","interrupt":true}"#,
+        );
+        stage.running().result("t", true, "no");
+        play(&mut stage);
+        stage.drained();
+        (stage.verdict(), stage.told())
+    };
+    let ends: fn(&mut Stage) = |s| {
+        s.result("u", true, "x");
+    };
+    assert_eq!(denied(ends), (Ok(()), String::new()));
+    assert_eq!(denied(|_| {}).0, Err("WIRE-PERM-042"), "the turn goes on");
+
+    let named = |denials: &str| {
+        let mut stage = Stage::question();
+        stage.answers("r", DENY).running().result("t", true, "no");
+        stage.success_without(1, denials);
+        stage.verdict()
+    };
+    assert_eq!(named(r#"{"tool_name":"Do","tool_use_id":"t"}"#), Ok(()));
+    assert_eq!(named(""), Err("DEC-27"));
+}
+
+// covers: DEC-26, DEC-30
+#[test]
+fn a_result_that_is_not_how_its_call_ended_is_seen() {
+    let told = |outcome: ToolOutcome, is_error: bool, text: &str| {
+        let mut stage = Stage::question();
+        stage.answers("r", ALLOW).running();
+        stage.runs(1, "t", r#"{"a":1}"#);
+        stage.ends(1, Answer::Tool(outcome));
+        stage.result("t", is_error, text);
+        stage.verdict()
+    };
+    let done = || ToolOutcome::text("done");
+    assert_eq!(told(done(), false, "done"), Ok(()));
+    assert_eq!(told(done(), true, "done"), Err("DEC-26"));
+    assert_eq!(told(done(), false, "none"), Err("DEC-26"));
+    let failed = || ToolOutcome::error("done");
+    assert_eq!(told(failed(), true, "done"), Ok(()));
+    assert_eq!(told(failed(), false, "done"), Err("DEC-26"));
+
+    let mut stage = Stage::question();
+    stage.answers("r", ALLOW).running();
+    stage.runs(1, "t", r#"{"a":1}"#);
+    let leak = || Answer::Tool(ToolOutcome::text(crate::kit::SECRET));
+    stage.ends(1, leak()).out(&super::closed());
+    assert_eq!(stage.verdict(), Err("DEC-30"), "the session ends of it");
+    let mut stage = Stage::question();
+    stage.answers("r", ALLOW).running();
+    stage.runs(1, "t", r#"{"a":1}"#).ends(1, leak());
+    stage.result("t", false, "[redacted]").success(1);
+    stage.out(&super::closed());
+    assert_eq!(stage.verdict(), Ok(()), "of what follows");
+
+    let read = |text: &str| {
+        let mut stage = Stage::question();
+        stage.answers("r", DENY).running().result("t", true, "no");
+        let result = ToolResult {
+            tool_use_id: "t".into(),
+            content: ToolOutcome::error(text).content,
+            is_error: true,
+        };
+        let call = Block::ToolCall(ToolCall {
+            id: "t".into(),
+            name: "Do".into(),
+            input: RawJson::empty_object(),
+        });
+        stage.starts(
+            1,
+            super::model_request_of(vec![
+                Arc::new(Message::Assistant(vec![call])),
+                Arc::new(Message::ToolResults(vec![result])),
+            ]),
+        );
+        stage.verdict()
+    };
+    assert_eq!(read("no"), Ok(()));
+    assert_eq!(read(""), Err("DEC-26"), "the model reads something else");
 }

@@ -6,6 +6,7 @@ mod store;
 mod turns;
 mod wire;
 
+use super::LATCHES;
 use super::Oracles;
 use crate::event::Event;
 use crate::event::Violation;
@@ -16,18 +17,23 @@ use crate::tape::Tape;
 use agentx_core::agent;
 use agentx_core::agent::AgentSession;
 use agentx_core::agent::Config;
+use agentx_core::agent::Diagnostic;
 use agentx_core::agent::Input;
 use agentx_core::agent::Output;
+use agentx_core::agent::Severity;
 use agentx_core::checkpoint::Bookkeeping;
 use agentx_core::effect::Answer;
 use agentx_core::effect::EffectId;
 use agentx_core::effect::Request;
 use agentx_core::guard::Guard;
+use agentx_core::hook::HookEvent;
+use agentx_core::hook::HookRequest;
 use agentx_core::json::RawJson;
 use agentx_core::limits::Limits;
 use agentx_core::link::Link;
 use agentx_core::link::Outgoing;
 use agentx_core::machine::Machine as _;
+use agentx_core::model::Message;
 use agentx_core::model::ModelRequest;
 use agentx_core::model::ToolChoice;
 use agentx_core::time::Instant;
@@ -36,6 +42,7 @@ use agentx_core::tool::ToolCall;
 use agentx_core::tool::ToolOutcome;
 use agentx_core::tool::ToolRequest;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What a stage expects.
 type Found = Result<(), &'static str>;
@@ -178,8 +185,13 @@ impl Stage {
 
     /// A result that tells of no model request: most sequences here make none.
     fn success(&mut self, n: u32) -> &mut Self {
+        self.success_without(n, "")
+    }
+
+    /// The same of a turn in which these calls were denied.
+    fn success_without(&mut self, n: u32, denials: &str) -> &mut Self {
         self.says(&format!(
-            r#"{{"type":"result","subtype":"success","is_error":false,"num_turns":0,"result":"","stop_reason":"end_turn","prompt_uuid":"{}"}}"#,
+            r#"{{"type":"result","subtype":"success","is_error":false,"num_turns":0,"result":"","stop_reason":"end_turn","permission_denials":[{denials}],"prompt_uuid":"{}"}}"#,
             uuid(n)
         ))
     }
@@ -238,17 +250,19 @@ impl Stage {
     }
 
     fn runs(&mut self, effect: u64, call: &str, input: &str) -> &mut Self {
-        let run = ToolRequest {
-            call: ToolCall {
-                id: call.into(),
-                name: "Do".into(),
-                input: RawJson::parse(input).expect("an input"),
-            },
-            access: Access::Granted,
-            directories: Arc::new([]),
-            environment: Arc::default(),
-            bookkeeping: Bookkeeping::default(),
-        };
+        self.runs_tool(effect, call, "Do", input)
+    }
+
+    /// The result of a prompt that never ran.
+    fn never_ran(&mut self, n: u32, stop: &str) -> &mut Self {
+        self.says(&format!(
+            r#"{{"type":"result","subtype":"error_during_execution","is_error":true,"num_turns":0,"stop_reason":"{stop}","errors":["before this prompt ran"],"prompt_uuid":"{}"}}"#,
+            uuid(n)
+        ))
+    }
+
+    fn runs_tool(&mut self, effect: u64, call: &str, tool: &str, input: &str) -> &mut Self {
+        let run = tool_request(call, tool, input);
         self.starts(effect, Request::Tool(Box::new(run)))
     }
 
@@ -272,10 +286,40 @@ fn uuid(n: u32) -> String {
     format!("00000000-0000-4000-8000-{n:012}")
 }
 
+fn tool_request(call: &str, tool: &str, input: &str) -> ToolRequest {
+    ToolRequest {
+        call: ToolCall {
+            id: call.into(),
+            name: tool.into(),
+            input: RawJson::parse(input).expect("an input"),
+        },
+        access: Access::Granted,
+        directories: Arc::new([]),
+        environment: Arc::default(),
+        bookkeeping: Bookkeeping::default(),
+    }
+}
+
+fn hook_run(event: HookEvent, input: &str) -> Request {
+    Request::Hook(Box::new(HookRequest {
+        hook: 0,
+        event,
+        input: RawJson::parse(input).expect("an input"),
+        timeout: Duration::from_secs(1),
+        directory: "/repo".into(),
+        environment: Arc::default(),
+        watched: false,
+    }))
+}
+
 fn model_request() -> Request {
+    model_request_of(Vec::new())
+}
+
+fn model_request_of(history: Vec<Arc<Message>>) -> Request {
     Request::Model(Box::new(ModelRequest {
         system: None,
-        history: Vec::new(),
+        history,
         prompt: 0,
         round: 0,
         tools: Arc::clone(&kit().tools),
@@ -283,6 +327,14 @@ fn model_request() -> Request {
         max_output_tokens: 1,
         effort: None,
     }))
+}
+
+/// An output that is closed for good says so.
+fn closed() -> Output {
+    Output::Diagnostic(Diagnostic {
+        severity: Severity::Error,
+        text: format!("a record held a credential and was not written{LATCHES}"),
+    })
 }
 
 const ALLOW: &str = r#"{"behavior":"allow","updatedInput":{}}"#;

@@ -10,6 +10,7 @@ use agentx_core::agent::Config;
 use agentx_core::effect::Answer;
 use agentx_core::effect::Request;
 use agentx_core::effect::Verdict;
+use agentx_core::model::Message;
 use agentx_core::model::ModelOutcome;
 use agentx_core::store::Batch;
 use agentx_core::store::Beginning;
@@ -18,6 +19,7 @@ use agentx_core::store::PromptEntry;
 use agentx_core::store::Storing;
 use agentx_core::store::TurnEntry;
 use agentx_core::time::WallTime;
+use std::sync::Arc;
 
 fn stored() -> Config {
     Config {
@@ -106,4 +108,30 @@ fn promises_that_the_store_does_not_hold_are_seen() {
         s.runs(1, "t", "{}");
     };
     assert!(told(unseen).0.is_err());
+}
+
+// covers: DEC-32, DEC-44
+#[test]
+fn what_was_stored_and_is_not_read_back_or_runs_again_is_seen() {
+    let resumed = || {
+        let mut stage = Stage::with(stored());
+        stage.see(&Event::Stored(&[prompt_entry(), turn_entry()]));
+        stage.see(&Event::Crashed { kept: 2 });
+        if let Some(storing) = &mut stage.config.store {
+            storing.beginning = Beginning::Resumed(2);
+        }
+        stage.begin();
+        stage
+    };
+    let said = |text: &str| Arc::new(Message::User(vec![text.to_string()]));
+    let asks = |history| {
+        let mut stage = resumed();
+        stage.starts(1, super::model_request_of(history));
+        stage.verdict()
+    };
+    assert_eq!(asks(vec![said("go"), said("on")]), Ok(()));
+    assert_eq!(asks(vec![said("on")]), Err("DEC-32"));
+    let mut stage = resumed();
+    stage.prompt(1, "next").running().cancelled(1);
+    assert_eq!(stage.verdict(), Err("DEC-44"), "it ran before");
 }

@@ -2,26 +2,27 @@
 
 use super::Stage;
 use super::config;
+use super::hook_run;
 use super::model_request;
+use super::tool_request;
 use super::uuid;
-use agentx_core::agent::Command;
+use crate::kit::kit;
 use agentx_core::agent::Config;
 use agentx_core::agent::Input;
 use agentx_core::agent::Output;
 use agentx_core::effect::Answer;
 use agentx_core::effect::EffectId;
+use agentx_core::effect::Progress;
 use agentx_core::effect::Request;
+use agentx_core::hook::HookEnd;
 use agentx_core::hook::HookEvent;
 use agentx_core::hook::HookReport;
-use agentx_core::hook::HookRequest;
-use agentx_core::json::RawJson;
 use agentx_core::limits::Limits;
+use agentx_core::model::Delta;
 use agentx_core::model::ModelOutcome;
+use agentx_core::model::Usage;
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// The end of a session whose input cannot be read.
-const UNREADABLE: &str = r#"{"type":"result","subtype":"error_during_execution","is_error":true,"stop_reason":"input_error","num_turns":0,"errors":["malformed NDJSON input: line 1"]}"#;
 
 // covers: WIRE-010, WIRE-011
 #[test]
@@ -238,36 +239,129 @@ fn prompts_without_one_result_each_are_seen() {
     assert_eq!(stage.verdict(), Err("DEC-15"), "it does not interrupt");
 }
 
-// covers: DEC-20
+// covers: DEC-15, WIRE-004
 #[test]
-fn a_signal_that_cuts_the_hooks_of_the_end_gives_the_status() {
-    let hook = || {
-        Request::Hook(Box::new(HookRequest {
-            hook: 0,
-            event: HookEvent::SessionEnd,
-            input: RawJson::empty_object(),
-            timeout: Duration::from_secs(1),
-            directory: "/repo".into(),
-            environment: Arc::default(),
-            watched: false,
-        }))
-    };
-    let told = |ended: bool, status: u8| {
+fn an_interrupt_that_takes_prompts_along_and_a_task_that_ends_twice_are_seen() {
+    let mut stage = Stage::new();
+    stage.prompt(1, "next").running().prompt(2, "next");
+    stage.interrupt("i").acknowledges("i");
+    assert_eq!(stage.verdict(), Ok(()));
+    stage.never_ran(2, "cancelled");
+    assert_eq!(stage.verdict(), Err("DEC-15"));
+
+    let over = r#"{"type":"system","subtype":"task_notification","task_id":"x"}"#;
+    let mut stage = Stage::new();
+    stage.prompt(1, "next").running();
+    stage.says(r#"{"type":"system","subtype":"task_started","task_id":"x"}"#);
+    stage.says(over);
+    assert_eq!(stage.verdict(), Ok(()));
+    stage.says(over);
+    assert_eq!(stage.verdict(), Err("WIRE-004"));
+}
+
+// covers: DEC-33
+#[test]
+fn a_prompt_that_runs_although_a_hook_denies_it_is_seen() {
+    let denied = |play: fn(&mut Stage)| {
         let mut stage = Stage::new();
-        stage.host("{").says(UNREADABLE).starts(1, hook());
-        if ended {
-            stage.ends(1, Answer::Hook(HookReport::failed("")));
-        }
-        stage.input(&Input::Eof);
-        stage.input(&Input::Command(Command::Shutdown { status: 143 }));
-        if !ended {
-            stage.out(&Output::Cancel(EffectId(1)));
-        }
-        stage.out(&Output::Exit(status)).drained();
-        (stage.verdict(), stage.told())
+        stage.prompt(1, "next");
+        stage.starts(1, hook_run(HookEvent::UserPromptSubmit, "{}"));
+        let report = HookReport {
+            end: HookEnd::Exited(2),
+            ..HookReport::failed("")
+        };
+        stage.ends(1, Answer::Hook(report));
+        play(&mut stage);
+        stage.drained();
+        stage.verdict()
     };
-    assert_eq!(told(false, 143), (Ok(()), String::new()));
-    assert_eq!(told(false, 1).0, Err("DEC-20"));
-    assert_eq!(told(true, 1), (Ok(()), String::new()));
-    assert_eq!(told(true, 143).0, Err("DEC-20"));
+    let refused: fn(&mut Stage) = |s| {
+        s.never_ran(1, "input_error");
+    };
+    assert_eq!(denied(refused), Ok(()));
+    let runs: fn(&mut Stage) = |s| {
+        s.running().starts(2, model_request());
+    };
+    assert_eq!(denied(runs), Err("DEC-33"));
+}
+
+#[test]
+fn a_prompt_that_runs_and_is_not_repeated_is_seen() {
+    let echo = format!(
+        r#"{{"type":"user","isReplay":true,"uuid":"{}","message":{{"role":"user","content":"go"}}}}"#,
+        uuid(1)
+    );
+    for (echoes, found) in [(true, Ok(())), (false, Err("configuration"))] {
+        let mut stage = Stage::with(Config {
+            replay_user_messages: true,
+            ..config()
+        });
+        stage.prompt(1, "next").running();
+        if echoes {
+            stage.says(&echo);
+        }
+        stage.cancelled(1);
+        assert_eq!(stage.verdict(), found);
+    }
+}
+
+// covers: DEC-22, DEC-40
+#[test]
+fn ceilings_of_turns_that_do_not_hold_are_seen() {
+    let turns = |most: u32| {
+        let mut stage = Stage::with(Config {
+            max_turns: Some(most),
+            ..config()
+        });
+        stage.prompt(1, "next").running().cancelled(1);
+        stage.verdict()
+    };
+    assert_eq!((turns(1), turns(0)), (Ok(()), Err("DEC-40")));
+
+    let spends = |budget: u128| {
+        let mut config = Config {
+            max_budget: Some(budget),
+            ..config()
+        };
+        config.provider.pricing = Some(kit().pricing);
+        let mut stage = Stage::with(config);
+        stage.prompt(1, "next").running().starts(1, model_request());
+        let usage = Usage {
+            output_tokens: 1,
+            ..Usage::ZERO
+        };
+        let told = Progress::Delta(Delta::Usage(usage));
+        stage.input(&Input::Progress(EffectId(1), told));
+        stage.ends(1, Answer::Model(ModelOutcome::Finished));
+        stage.starts(2, model_request());
+        stage.verdict()
+    };
+    let price = u128::from(kit().pricing.output);
+    assert_eq!(spends(price + 1), Ok(()));
+    assert_eq!(spends(price), Err("DEC-40"));
+
+    let limits = Limits {
+        environment_total_bytes: 0,
+        stop_continuations: 1,
+        ..Limits::DEFAULT
+    };
+    let bounded = || Stage::with(Config { limits, ..config() });
+    let mut stage = bounded();
+    stage.prompt(1, "next").running().call("t", "Time");
+    let mut run = tool_request("t", "Time", r#"{"a":1}"#);
+    let variables = BTreeMap::from([("A".to_string(), "1".to_string())]);
+    run.environment = Arc::new(variables.into());
+    stage.starts(1, Request::Tool(Box::new(run)));
+    assert_eq!(stage.verdict(), Err("DEC-22"));
+
+    let asked = |times: u64| {
+        let mut stage = bounded();
+        stage.prompt(1, "next").running();
+        for id in 1..=times {
+            stage.starts(id, hook_run(HookEvent::Stop, "{}"));
+            stage.ends(id, Answer::Hook(HookReport::failed("")));
+        }
+        stage.verdict()
+    };
+    assert_eq!((asked(2), asked(3)), (Ok(()), Err("configuration")));
 }

@@ -291,5 +291,8 @@ fn resolve_two(stage: &mut Stage) {
             .answers(&format!("r{n}"), DENY)
             .result(&format!("t{n}"), true, "no");
     }
-    stage.running().success(1).idle();
+    let named: Vec<_> = ["1", "2"]
+        .map(|n| format!(r#"{{"tool_name":"Do","tool_use_id":"t{n}"}}"#))
+        .into();
+    stage.running().success_without(1, &named.join(",")).idle();
 }

@@ -52,10 +52,6 @@ impl<'de> Visitor<'de> for Sound {
     }
 }
 
-fn is_sound(text: &[u8]) -> bool {
-    Tree::default().read(text).is_some()
-}
-
 #[test]
 fn a_full_parser_agrees_whatever_one_byte_is() {
     let texts: [&str; 6] = [
