@@ -272,9 +272,8 @@ impl<W: Watch> World<'_, W> {
         Ok(())
     }
 
-    /// A uuid that was used before, from another writer.
-    /// One of the newest prompts once more, or the first of the life before where this
-    /// one has had none.
+    /// A uuid that was used before, from another writer: that of one of the newest
+    /// prompts, or of the first of the life before where this one has had none.
     fn host_repeats(&mut self) -> Step {
         let mut uuid = self.some_uuid(6);
         if self.epoch > 1 && uuid == records::uuid(1_000 * self.epoch) {
